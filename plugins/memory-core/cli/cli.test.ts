@@ -1,9 +1,10 @@
-import { execFile } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createTestGateway, eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { svc as run } from "../../../test/tools/svc.ts";
 
 const program = join(import.meta.dirname, "../../../bin/svc.mjs");
 let stateDir: string;
@@ -25,25 +26,14 @@ function put(path: string, content: string): void {
   writeFileSync(join(stateDir, path), content);
 }
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-function svc(...args: string[]): Promise<Ended> {
-  const env = { PATH: process.env.PATH, HOME: stateDir, SVC_STATE_DIR: stateDir, NO_COLOR: "1" };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-  });
-}
+const environment = () => ({ PATH: process.env.PATH ?? "", HOME: stateDir, SVC_STATE_DIR: stateDir, NO_COLOR: "1" });
+const svc = (...args: string[]) => run(args, { env: environment(), cwd: stateDir });
 
 describe("with no gateway", () => {
-  test("a search runs in this process and prints place, score and lines; control characters of a note never reach the terminal", async () => {
-    const found = await svc("memory", "search", "where", "is", "the", "router");
-    expect(found).toMatchObject({ code: 0, stderr: "" });
+  test("the program searches by itself and prints place, score and lines; control characters of a note never reach the terminal", () => {
+    const args = [program, "memory", "search", "where", "is", "the", "router"];
+    const found = spawnSync(process.execPath, args, { env: environment(), encoding: "utf8" });
+    expect(found).toMatchObject({ status: 0, stderr: "" });
     expect(found.stdout).toMatch(
       /^MEMORY\.md:1-4 {2}score \d\.\d\d\n {4}# Home\n\n {4}The router stands in the hall cupboard\.\n {4}\\u001b\[31mred/,
     );

@@ -1,9 +1,10 @@
-import { execFile } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createTestGateway, eventually, fakeModel } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Ended, svc as run } from "../../../test/tools/svc.ts";
 
 const program = join(import.meta.dirname, "../../../bin/svc.mjs");
 const TOKEN = "hook-token-of-this-test-0123456789";
@@ -55,20 +56,13 @@ function put(path: string, content: string): string {
   return file;
 }
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+const svc = (args: string[]) => run(args, { env: environment(), cwd: stateDir });
+/** What `hooks test` shows for this body. */
+const tryBody = (name: string, body: string, more: string[] = []) =>
+  svc(["hooks", "test", name, "--payload", put("body.json", body), ...more]);
 
-function svc(args: string[], stdin = ""): Promise<Ended> {
-  const env = { PATH: process.env.PATH, HOME: stateDir, SVC_STATE_DIR: stateDir, NO_COLOR: "1" };
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [program, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr });
-    });
-    child.stdin?.end(stdin);
-  });
+function environment(): Record<string, string> {
+  return { PATH: process.env.PATH ?? "", HOME: stateDir, SVC_STATE_DIR: stateDir, NO_COLOR: "1" };
 }
 
 const json = (ended: Ended) => JSON.parse(ended.stdout);
@@ -124,12 +118,12 @@ describe("with no gateway", () => {
   });
 
   test("a mistake of a transform is shown with file, line and column, its own output beside it, and exits with 1", async () => {
-    const tried = await svc(["hooks", "test", "shout", "--payload", "-"], '{"b":1}');
+    const tried = await tryBody("shout", '{"b":1}');
     expect(tried).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/Refused with 500: hook mapping failed\nshout\.ts: .*\(shout\.ts:2:\d+\)/),
     });
-    const well = await svc(["hooks", "test", "shout", "--payload", "-", "--json"], '{"a":"loud"}');
+    const well = await tryBody("shout", '{"a":"loud"}', ["--json"]);
     expect(json(well).items[0].action.message).toContain("\nLOUD\n");
   });
 
@@ -140,13 +134,13 @@ describe("with no gateway", () => {
         { id: "2", subject: "Two" },
       ],
     });
-    expect(json(await svc(["hooks", "test", "gmail", "--payload", "-", "--json"], mails)).items).toMatchObject([
+    expect(json(await tryBody("gmail", mails, ["--json"])).items).toMatchObject([
       { action: { sessionKey: "agent:main:hook:gmail:1" } },
       { action: { sessionKey: "agent:main:hook:gmail:2" } },
     ]);
-    expect(await svc(["hooks", "test", "quiet", "--payload", "-"])).toMatchObject({ code: 0, stdout: expect.stringContaining("204") });
-    expect(await svc(["hooks", "test", "nobody", "--payload", "-"])).toMatchObject({ code: 1, stdout: expect.stringContaining("404") });
-    expect(await svc(["hooks", "test", "github", "--payload", "-", "--header", "x-github-event=ping"])).toMatchObject({
+    expect(await tryBody("quiet", "")).toMatchObject({ code: 0, stdout: expect.stringContaining("204") });
+    expect(await tryBody("nobody", "")).toMatchObject({ code: 1, stdout: expect.stringContaining("404") });
+    expect(await tryBody("github", "", ["--header", "x-github-event=ping"])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("question of the sender's scheme"),
     });
@@ -155,11 +149,21 @@ describe("with no gateway", () => {
   test("a payload that is missing, not there or no JSON is a usage error", async () => {
     expect((await svc(["hooks", "test", "agent"])).code).toBe(2);
     expect((await svc(["hooks", "test", "agent", "--payload", join(stateDir, "not-there.json")])).code).toBe(2);
-    expect(await svc(["hooks", "test", "agent", "--payload", "-"], "{")).toMatchObject({
+    expect(await tryBody("agent", "{")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("expected JSON"),
     });
-    expect((await svc(["hooks", "test", "agent", "--payload", "-", "--header", "no-value"])).code).toBe(2);
+    expect((await tryBody("agent", "", ["--header", "no-value"])).code).toBe(2);
+  });
+
+  test("the program reads a payload from a pipe, and exits with 2 when it is no JSON", () => {
+    const piped = (input: string) => {
+      const args = [program, "hooks", "test", "gmail", "--payload", "-", "--json"];
+      return spawnSync(process.execPath, args, { env: environment(), input, encoding: "utf8" });
+    };
+    const { status, stdout } = piped('{"messages":[{"id":"1","subject":"One"}]}');
+    expect([status, JSON.parse(stdout).items]).toMatchObject([0, [{ action: { sessionKey: "agent:main:hook:gmail:1" } }]]);
+    expect(piped("{").status).toBe(2);
   });
 
   test("hooks token makes a first one, replaces it, and never prints it where no person reads it", async () => {
@@ -239,7 +243,7 @@ test("with a gateway: deliveries with their states, one with its text, retry, dr
     expect(await stateOf("waits-1")).toBe("failed");
 
     const before = (await gateway.service("store@2").deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 100 })).length;
-    const tried = json(await svc(["hooks", "test", "agent", "--payload", "-", "--json"], '{"message":"hello","model":"none/such"}'));
+    const tried = json(await tryBody("agent", '{"message":"hello","model":"none/such"}', ["--json"]));
     expect(tried).toMatchObject({ ok: false, items: [{ refusal: { status: 400, message: "model not allowed: none/such" } }] });
     expect(await gateway.service("store@2").deliveries.list({ dirs: ["hook-agent", "hook-wake"], limit: 100 })).toHaveLength(before);
 
