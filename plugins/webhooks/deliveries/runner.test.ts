@@ -14,12 +14,17 @@ describe("order", () => {
     const gateway = await deliveriesGateway({ models: [model] });
     const lane = { sessionKey: "agent:main:hook:one", sessionMode: "persistent" as const };
     const ids: string[] = [];
+    const waiting = () => model.waiting().toSorted();
     for (const message of ["a1", "a2", "a3"]) ids.push(await accepted(gateway, { ...lane, message }));
-    ids.push(await accepted(gateway, { message: "b" }), await accepted(gateway, { message: "c" }));
+    ids.push(await accepted(gateway, { message: "b" }));
 
-    await eventually(() => expect(model.waiting()).toEqual(["a1", "b"]));
+    await eventually(() => expect(waiting()).toEqual(["a1", "b"]));
+    const third = await accepted(gateway, { message: "c" });
+    ids.push(third);
+    await eventually(async () => expect((await gateway.row(third))?.state).toBe("running"));
+    expect(waiting()).toEqual(["a1", "b"]);
     model.release("b");
-    await eventually(() => expect(model.waiting()).toEqual(["a1", "c"]));
+    await eventually(() => expect(waiting()).toEqual(["a1", "c"]));
     expect(await gateway.row(ids[1] ?? "")).toMatchObject({ state: "accepted", attempt: 0 });
     model.release();
     await eventually(() => expect(model.waiting()).toEqual(["a2"]));
