@@ -16,7 +16,12 @@ const script = `
   const { createJiti } = require("jiti");
   const [work, path, failpoint] = process.argv.slice(1);
   const jiti = createJiti(process.cwd() + "/", { alias: { "svc/sdk/internal": process.cwd() + "/sdk/internal/index.ts", "svc/sdk": process.cwd() + "/sdk/index.ts" } });
-  jiti.import("./plugins/store/testing/crash-child.ts").then((child) => child[work](failpoint ? { path, failpoint } : { path }));
+  (async () => {
+    // The thread that writes runs compiled: from sources it would start a translator of its own.
+    (await jiti.import("./sdk/worker.ts")).setCompiledModules(process.cwd() + "/dist");
+    const child = await jiti.import("./plugins/store/testing/crash-child.ts");
+    await child[work](failpoint ? { path, failpoint } : { path });
+  })();
 `;
 
 interface Victim {
