@@ -9,6 +9,9 @@ const shared = {
   resolve: { conditions: ["svc:source", "node"] },
 };
 
+/** One process runs many files, and imports the kernel and the SDK once. `setup-shared.ts` fails a file that leaves the process changed. */
+const sharing = { isolate: false, setupFiles: ["./test/setup.ts", "./test/setup-shared.ts"] };
+
 const { plain, gateway } = testKinds();
 /** Tests that load the machine themselves: one after the other, with nothing beside them. */
 const storms = ["test/e2e/{storm,reload-storm,stop-under-load}.test.ts"];
@@ -30,15 +33,10 @@ export default defineConfig({
         // A browser beside other test files may need longer than the second that is the default.
         expect: { poll: { timeout: 15_000 } },
       }),
-      project("gateway", gateway, { testTimeout: 20_000, hookTimeout: 30_000 }),
+      project("gateway", gateway, { ...sharing, testTimeout: 20_000, hookTimeout: 30_000 }),
       project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
-      // Files that cannot start a gateway: one process runs many of them, and imports the SDK once.
-      project("unit", plain, {
-        isolate: false,
-        setupFiles: ["./test/setup.ts", "./test/setup-shared.ts"],
-        testTimeout: 20_000,
-        hookTimeout: 30_000,
-      }),
+      // Files that cannot start a gateway.
+      project("unit", plain, { ...sharing, testTimeout: 20_000, hookTimeout: 30_000 }),
       project("storms", storms, { testTimeout: 90_000, hookTimeout: 90_000, fileParallelism: false, sequence: { groupOrder: 1 } }),
     ],
   },

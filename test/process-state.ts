@@ -29,12 +29,16 @@ const shared: Readonly<Record<string, object>> = {
   }),
 };
 
-/** State that packages set at their first import, whichever file does it: zod its registry, jiti the stack traces of translated modules, h3's server its web classes. */
+/**
+ * State that packages set at their first import, whichever file does it: zod its registry, jiti the stack traces of translated modules, h3's server its web
+ * classes, OpenAI's client its providers.
+ */
 const libraries = [
   "global: __zod_globalConfig",
   "global: __zod_globalRegistry",
   "global: Symbol(srvx.nativeRequest)",
   "global: Symbol(srvx.nativeResponse)",
+  "global: Symbol(openai.node.providerDefinitions.v1)",
   "Error: prepareStackTrace",
 ];
 

@@ -1,22 +1,33 @@
+import { createHash } from "node:crypto";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Spreads the files of each project over the whole run, its longest first: stories that wait for programs share the cores with files that compute. Files
- * without isolation come last and together, because a process that runs many of them ends when another kind is next. Groups stay apart.
+ * Spreads the files of isolated projects over the whole run, their longest first: stories that wait for programs share the cores with files that compute. Then
+ * come the projects without isolation, one after the other: a process that runs many files ends when a file of another project is next. Groups stay apart.
+ * With `--sequence.seed=N` the files of each project run in the random order of that seed, which shows whether one depends on another.
  */
 export class SpreadSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const projects = byProject(await this.#inOrder(files));
     const places = new Map<TestSpecification, number>();
-    for (const own of byProject(await super.sort(files))) {
-      for (const [i, file] of own.entries()) places.set(file, placeOf(file, (i + 0.5) / own.length));
+    for (const [nth, own] of projects.entries()) {
+      for (const [i, file] of own.entries()) places.set(file, placeOf(file, nth, projects.length) + (i + 0.5) / own.length);
     }
     return [...files].sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
   }
+
+  async #inOrder(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { seed } = this.ctx.config.sequence;
+    const sorted = await super.sort(files);
+    if (seed === undefined) return sorted;
+    const keys = new Map(files.map((file) => [file, createHash("sha1").update(`${seed} ${file.moduleId}`).digest("hex")]));
+    return sorted.sort((a, b) => ((keys.get(a) ?? "") < (keys.get(b) ?? "") ? -1 : 1));
+  }
 }
 
-/** Whole numbers keep groups apart, and within one the files that share a process from the others. */
-function placeOf({ project: { config } }: TestSpecification, share: number): number {
-  return config.sequence.groupOrder * 2 + (config.isolate ? 0 : 1) + share;
+/** Whole numbers: the first of each group is for all isolated projects, then there is one for each project. */
+function placeOf({ project: { config } }: TestSpecification, nth: number, projects: number): number {
+  return config.sequence.groupOrder * (projects + 1) + (config.isolate ? 0 : nth + 1);
 }
 
 function byProject(files: TestSpecification[]): TestSpecification[][] {

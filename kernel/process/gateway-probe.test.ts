@@ -27,7 +27,9 @@ test("what says that it lives at /healthz is a gateway, on a wildcard address to
 test("another server, one that is silent or hangs up, and nobody are none", async () => {
   expect(await answersAsGateway("127.0.0.1", await answering("hello"))).toBe(false);
   expect(await answersAsGateway("127.0.0.1", await listening(createTcp((socket) => void socket.destroy())))).toBe(false);
-  expect(await answersAsGateway("127.0.0.1", await listening(createTcp((socket) => void socket.on("error", () => undefined))))).toBe(false);
+  expect(
+    await answersAsGateway("127.0.0.1", await listening(createTcp((socket) => void socket.on("error", () => undefined).resume()))),
+  ).toBe(false);
   const port = await answering("");
   open.pop()?.close();
   expect(await answersAsGateway("127.0.0.1", port)).toBe(false);

@@ -5,11 +5,14 @@ import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server
 import { undiciParts } from "./preload.ts";
 
 const { cache, resolve } = createRequire(import.meta.url);
-const isLoaded = () => Object.hasOwn(cache, resolve("undici"));
+const parts = undiciParts.map((file) => resolve(file));
+const loaded = () => parts.filter((file) => Object.hasOwn(cache, file));
 const plugins = ["model-openai-compatible"];
 let vendor: FakeOpenAi;
 
 beforeEach(async () => {
+  // Other files of this process may have needed them.
+  for (const file of parts) delete cache[file];
   vendor = await startFakeOpenAi();
 });
 
@@ -21,13 +24,13 @@ test("the client of model calls is loaded before the first call, and only where 
   const gw = await createTestGateway({ plugins, clock, config: { models: { providers: withoutKey } } });
   try {
     for (let i = 0; i < 100; i++) await clock.advance(1_000);
-    expect(isLoaded()).toBe(false);
+    expect(loaded()).toEqual([]);
 
     const providers = { lab: { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }] } };
     await gw.reload({ models: { providers: { ...withoutKey, ...providers } } });
     await eventually(async () => {
       await clock.advance(1_000);
-      return isLoaded();
+      return loaded().length === parts.length;
     });
     expect(vendor.requests).toEqual([]);
   } finally {

@@ -30,10 +30,16 @@ export async function writeInlinePlugins(plugins: readonly InlinePlugin[]): Prom
   return {
     paths,
     async remove() {
-      for (const key of keys) definitions().delete(key);
+      forget(keys);
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+function forget(keys: readonly string[]): void {
+  const known = definitions();
+  for (const key of keys) known.delete(key);
+  if (known.size === 0) delete (globalThis as { [registry]?: unknown })[registry];
 }
 
 async function writeInline(root: string, key: string, { definition, manifest }: InlinePlugin): Promise<string> {

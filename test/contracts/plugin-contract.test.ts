@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginCases } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { sharedWithPlugins } from "../kernel/_plugins.ts";
 import { failing, outcomeOf } from "./_mutants.ts";
 
 interface Sample {
@@ -22,7 +23,12 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "svc-contract-"));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const shared = sharedWithPlugins({ opened: [] as Array<{ close(): unknown }> });
+afterAll(async () => {
+  // What plugins with a fault leave open must not disturb the other files of this process.
+  for (const one of shared.opened) one.close();
+  await rm(folder, { recursive: true, force: true });
+});
 
 const schema = {
   type: "object",
@@ -44,6 +50,7 @@ async function write(name: string, sample: Sample): Promise<string> {
   const setup = sample.setup ?? "";
   const code = `import { definePlugin, z } from "svc/sdk";
 import { createServer } from "node:net";
+const { opened } = globalThis["svc-test-shared"];
 export default definePlugin({
   id: "${sample.id ?? "sample"}", version: "1.0.0", svc: { api: "^1.0.0" },
   config: ${sample.config ?? 'z.strictObject({ prefix: z.string().default("> ") })'},
@@ -87,12 +94,12 @@ test.each<[string, Sample, string]>([
     { setup: 'ctx.registerTool({ name: "more", description: "", input: z.object({}), run: () => "" });' },
     "it loads and registers only what it declares",
   ],
-  ["leaves a timer running", { setup: "setInterval(() => {}, 60_000);" }, "two lives leave nothing behind"],
-  ["leaves a server listening", { setup: 'createServer().listen(0, "127.0.0.1");' }, "two lives leave nothing behind"],
+  ["leaves a timer running", { setup: "opened.push(setInterval(() => {}, 60_000));" }, "two lives leave nothing behind"],
+  ["leaves a server listening", { setup: 'opened.push(createServer().listen(0, "127.0.0.1"));' }, "two lives leave nothing behind"],
   ["hangs in stop", { setup: "return { stop: () => new Promise(() => {}) };" }, "two lives leave nothing behind"],
   [
     "opens in setup what only stop closes",
-    { setup: "const t = setInterval(() => {}, 60_000); return { stop: () => clearInterval(t) };" },
+    { setup: "const t = setInterval(() => {}, 60_000); opened.push(t); return { stop: () => clearInterval(t) };" },
     "a throw at the end of its setup is contained and undone",
   ],
   ["takes any config", { config: "z.object({ prefix: z.string().default('> ') })" }, "its configSchema is what its config says"],

@@ -39,6 +39,11 @@ export function sharedWithPlugins<T extends object>(initial: T): T {
   return initial;
 }
 
+/** Takes it back after a test file, before another one runs in its process. */
+export function forgetShared(): void {
+  Reflect.deleteProperty(globalThis, "svc-test-shared");
+}
+
 /** A promise that is settled from outside. */
 export function gate(): { opened: Promise<void>; open(): void } {
   let open: () => void = () => undefined;

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { definePlugin, z } from "svc/sdk";
-import { createTestGateway, fakeClock, type TestGateway, type TestGatewayOptions } from "svc/sdk/testing";
+import { createTestGateway, eventually, fakeClock, type TestGateway, type TestGatewayOptions } from "svc/sdk/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { readRepositoryFiles } from "../tools/source/tree.ts";
 
@@ -72,7 +72,9 @@ test("after three unclean ends within five minutes the gateway is up without wha
   expect(await ready(gateway)).toMatchObject({ status: 503, body: { ready: false, phase: "safe-mode", failing: ["safeMode"] } });
   expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   expect((await fetch(`${gateway.url}/no/such/path`)).status).toBe(404);
-  const notice = JSON.parse(readFileSync(join(gateway.stateDir, "gateway", "notices", "boot-crash-loop.json"), "utf8"));
+  const notice = await eventually(() =>
+    JSON.parse(readFileSync(join(gateway.stateDir, "gateway", "notices", "boot-crash-loop.json"), "utf8")),
+  );
   expect(notice).toMatchObject({ id: "boot/crash-loop", severity: "error" });
 });
 

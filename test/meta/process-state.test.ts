@@ -50,7 +50,11 @@ describe("a test file that leaves the process changed is told by name:", () => {
   test("every project without isolation is watched", () => {
     const projects = (config.test?.projects ?? []) as TestProjectInlineConfiguration[];
     const shared = projects.flatMap(({ test }) => (test?.isolate === false ? [[test.name, test.setupFiles]] : []));
-    expect(shared).toEqual([["unit", expect.arrayContaining(["./test/setup-shared.ts"])]]);
+    const watched = expect.arrayContaining(["./test/setup-shared.ts"]);
+    expect(shared).toEqual([
+      ["gateway", watched],
+      ["unit", watched],
+    ]);
   });
 
   test("that file fails, and no other one of the process", async () => {
@@ -63,6 +67,7 @@ describe("a test file that leaves the process changed is told by name:", () => {
     await writeFile(join(folder, "vitest.config.mjs"), `export default ${JSON.stringify(shared)};`);
     await writeFile(join(folder, "a.test.js"), `test("leaves", () => { process.env.LEFT_BEHIND = "1"; });`);
     await writeFile(join(folder, "b.test.js"), `test("leaves nothing", () => undefined);`);
+    await writeFile(join(folder, "c.test.js"), `test("leaves a timer", () => void setInterval(() => undefined, 60_000));`);
 
     const args = [join(repositoryRoot, "node_modules/vitest/vitest.mjs"), "run", "--root", folder];
     const { code, stdout, stderr } = await promisify(execFile)(process.execPath, args, {
@@ -74,11 +79,12 @@ describe("a test file that leaves the process changed is told by name:", () => {
 
     expect({ code, stdout }).toEqual({
       code: 1,
-      stdout: expect.stringMatching(/Test Files +1 failed \| 1 passed[\s\S]*Tests +2 passed/),
+      stdout: expect.stringMatching(/Test Files +2 failed \| 1 passed[\s\S]*Tests +3 passed/),
     });
-    // The one that failed has no note of its own; its time is in the next.
+    // Those that failed have no notes of their own; their time is in the next.
     const notes = (await Promise.all((await readdir(times)).map((name) => readFile(join(times, name), "utf8")))).join("");
     expect(JSON.parse(notes)).toMatchObject({ project: "shared", file: "b.test.js", cpuSeconds: expect.any(Number) });
     expect(stderr).toMatch(/FAIL .*a\.test\.js[\s\S]*leaves the process changed.*: environment: LEFT_BEHIND/);
+    expect(stderr).toMatch(/FAIL .*c\.test\.js[\s\S]*leaves open.*: Timeout \(1\)/);
   });
 });

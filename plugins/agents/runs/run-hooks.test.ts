@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Disposable, definePlugin, type JsonObject, type ModelRequest, type PluginContext, z } from "svc/sdk";
 import { createTestGateway, eventually, type FakeTurn, fakeModel } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 
 type Turn = Extract<Parameters<typeof fakeModel>[0][number], (...args: never[]) => unknown> | FakeTurn;
 
@@ -245,9 +245,14 @@ describe("session.end", () => {
   test("tells of the sessions used in this process when the gateway stops; a tap that hangs does not hold the stop up", async () => {
     const heard: Heard = [];
     const own = await createTapped();
+    let end: () => void = () => undefined;
+    const hanging = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    onTestFinished(end);
     own.use(["one", "two"], (ctx) => {
       listen(heard)(ctx);
-      ctx.on("session.end", () => new Promise(() => undefined));
+      ctx.on("session.end", () => hanging);
     });
     await own.ask({ sessionKey: "talk" });
     await own.ask({ sessionKey: "other" });
