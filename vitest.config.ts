@@ -33,7 +33,8 @@ export default defineConfig({
         // A browser beside other test files may need longer than the second that is the default.
         expect: { poll: { timeout: 15_000 } },
       }),
-      project("gateway", gateway, { ...sharing, testTimeout: 20_000, hookTimeout: 30_000 }),
+      // On a fresh clone the first test of a process translates the plugins that it starts: half a minute where other work wants the cores.
+      project("gateway", gateway, { ...sharing, testTimeout: 60_000, hookTimeout: 60_000 }),
       project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
       // Files that cannot start a gateway.
       project("unit", plain, { ...sharing, testTimeout: 20_000, hookTimeout: 30_000 }),
