@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 export class SpreadSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const projects = byProject(await this.#inOrder(files));
+    const projects = byProject(await super.sort(files)).map((own) => this.#shuffled(own));
     const places = new Map<TestSpecification, number>();
     for (const [nth, own] of projects.entries()) {
       for (const [i, file] of own.entries()) places.set(file, placeOf(file, nth, projects.length) + (i + 0.5) / own.length);
@@ -16,12 +16,11 @@ export class SpreadSequencer extends BaseSequencer {
     return [...files].sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
   }
 
-  async #inOrder(files: TestSpecification[]): Promise<TestSpecification[]> {
+  #shuffled(files: TestSpecification[]): TestSpecification[] {
     const { seed } = this.ctx.config.sequence;
-    const sorted = await super.sort(files);
-    if (seed === undefined) return sorted;
-    const keys = new Map(files.map((file) => [file, createHash("sha1").update(`${seed} ${file.moduleId}`).digest("hex")]));
-    return sorted.sort((a, b) => ((keys.get(a) ?? "") < (keys.get(b) ?? "") ? -1 : 1));
+    if (seed === undefined) return files;
+    const keyOf = ({ moduleId }: TestSpecification) => createHash("sha1").update(`${seed} ${moduleId}`).digest("hex");
+    return files.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 }
 

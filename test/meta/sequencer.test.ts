@@ -37,10 +37,13 @@ describe("files", () => {
   });
 
   test("run in the order of a seed, each seed another, and the projects stay where they are", async () => {
-    const [one, again, two] = await Promise.all([order(1), order(1), order(2)]);
+    const [one, again] = await Promise.all([order(1), order(1)]);
     expect(again).toEqual(one);
-    expect(two).not.toEqual(one);
-    expect(projects(two)).toEqual(projects(one));
-    expect(two.toSorted()).toEqual(one.toSorted());
+    for (let seed = 2; seed < 20; seed++) {
+      const other = await order(seed);
+      expect(other).not.toEqual(one);
+      expect(projects(other)).toEqual(projects(one));
+      expect(other.toSorted()).toEqual(one.toSorted());
+    }
   });
 });
