@@ -24,9 +24,9 @@ describe.each(["process", "worker"] as const)("in a %s, a transform that", (isol
     ["in a getter of its result", "export default () => ({ get message() { for (;;); } });"],
   ])("loops %s is ended at its limit, and another one takes its place", async (_name, source) => {
     await write({ "loops.js": source });
-    const transforms = open({ isolation, timeoutMs: 1_500 });
+    const transforms = open({ isolation, timeoutMs: 500 });
     await transforms.start();
-    expect(await fault(use("loops.js"))).toEqual(failed("loops.js did not finish within 1500 ms"));
+    expect(await fault(use("loops.js"))).toEqual(failed("loops.js did not finish within 500 ms"));
     await transforms.start();
   });
 
