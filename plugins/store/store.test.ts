@@ -245,11 +245,12 @@ test("texts of 25 MiB, and every odd character, come back as they were", async (
   const store = await tempStore(onTestFinished).open();
   const odd = [{ type: "text" as const, text: '\u0000 \u2028 \uD800 lone \u{1F600} "quoted" \'; DROP TABLE messages' }];
 
-  await store.commit([append("large", { content: text(25 * 1024 * 1024) }), append("odd", { content: odd, details: { a: ["\uDFFF"] } })]);
+  const content = text(25 * 1024 * 1024);
+
+  await store.commit([append("large", { content }), append("odd", { content: odd, details: { a: ["\uDFFF"] } })]);
 
   const [large, strange] = store.messages.page("s", { limit: 2 });
-  expect(large?.content[0]).toMatchObject({ text: expect.stringMatching(/^x+$/) });
-  expect(JSON.stringify(large?.content).length).toBeGreaterThan(25 * 1024 * 1024);
+  expect(JSON.stringify(large?.content) === JSON.stringify(content)).toBe(true);
   expect(strange).toMatchObject({ content: odd, details: { a: ["\uDFFF"] } });
 });
 
