@@ -16,7 +16,7 @@ import type { Host } from "../loader/instance.ts";
 import { Loader } from "../loader/loader.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
 import { updateReadiness, whyAbsent } from "../loader/plugins-down.ts";
-import { eventRowsOf, methodRowOf } from "../loader/protocol-document.ts";
+import { bundledMethodRows, eventRowsOf, methodRowOf } from "../loader/protocol-document.ts";
 import { reservedBy } from "../loader/reserved.ts";
 import { maskConfig, secretAt } from "../loader/secret-paths.ts";
 import { blameText, liftQuarantine, readQuarantine, settleOpenBlock } from "../operations/quarantine.ts";
@@ -56,7 +56,9 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   });
   // A gateway with some plugins only knows the methods of the others all the same.
   const candidates = () => (options.only ? found : loader.candidates());
-  const methodRow = (name: string) => methodRowOf(candidates(), name);
+  // Those of the start: a plugin that takes the place of a bundled one later lists none of its methods, and answers them all the same.
+  const bundledRows = bundledMethodRows(found);
+  const methodRow = (name: string) => bundledRows.get(name) ?? methodRowOf(candidates(), name);
   core.bindLazy({ loader, methodRow, eventRows: eventRowsOf(found), reloader: reloaderOf(core, { loader, mask, present }) });
   registerMethods(core, places);
   return mask;

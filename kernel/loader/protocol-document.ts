@@ -100,11 +100,21 @@ export function standalone(schema: JsonSchema, { $defs }: ProtocolDocument): Jso
   return $defs ? { ...schema, $defs } : schema;
 }
 
+/** Row of a method, and whose table it stands in. */
+type OwnedRow = MethodDocument & { plugin: string; isBundled: boolean };
+
+/** Rows of the methods of the protocol that bundled plugins serve, whether they run or not. No other plugin's table changes or hides one of them. */
+export function bundledMethodRows(candidates: readonly PluginCandidate[]): ReadonlyMap<string, OwnedRow> {
+  const bundled = candidates.filter(({ origin }) => origin === "bundled");
+  return new Map(
+    bundled.flatMap(({ id, methods = {} }) =>
+      Object.entries(methods).map(([name, row]) => [name, { ...row, plugin: id, isBundled: true }] as const),
+    ),
+  );
+}
+
 /** Row of a method in the table of the plugin that serves it, whether it runs or not. */
-export function methodRowOf(
-  candidates: readonly PluginCandidate[],
-  name: string,
-): (MethodDocument & { plugin: string; isBundled: boolean }) | undefined {
+export function methodRowOf(candidates: readonly PluginCandidate[], name: string): OwnedRow | undefined {
   for (const { id, methods = {}, origin } of candidates) {
     const row = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (row) return { ...row, plugin: id, isBundled: origin === "bundled" };

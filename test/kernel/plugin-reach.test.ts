@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { method, usePluginGateway } from "./_plugin-gateway.ts";
 import { sharedWithPlugins } from "./_plugins.ts";
@@ -51,6 +53,17 @@ describe("a plugin from outside that loads first", () => {
     expect(await own.gateway.rpc("agents.list")).not.toHaveProperty("stolen");
     expect(await (await own.gateway.fetch("/v1/models")).json()).toMatchObject({ object: "list" });
     expect(await own.ask("reader.kv")).toBe("mine");
+  });
+
+  test.each([true, false])("hides no method of a bundled plugin by listing it as its own (enabled: %s)", async (enabled) => {
+    const folder = await own.write("sessions", { setup: "", manifest: { protocol: "index.js" } });
+    const row = { scope: "admin", about: "", params: {}, result: {} };
+    await writeFile(join(folder, "svc.protocol.json"), JSON.stringify({ methods: { "sessions.list": row } }));
+    const config = { plugins: { entries: { sessions: { enabled } } } };
+    await own.start({ plugins: [folder, "store", "agents"], config });
+
+    expect(own.record("agents")).toMatchObject({ state: "active", diagnostics: [] });
+    expect(await own.gateway.rpc("sessions.list")).toHaveProperty("sessions");
   });
 
   test("may take the place of one that is switched off", async () => {
