@@ -31,8 +31,8 @@ export function hasForwardingHeader(headers: RequestHead["headers"]): boolean {
 export interface Peer {
   address: string;
   loopback: boolean;
-  /** The peer as a caller that speaks for itself. */
-  direct: Caller;
+  /** The peer as a caller that speaks for itself; one frozen object for all requests of the socket, which route handlers get, too. */
+  direct: Readonly<Caller>;
 }
 
 /** A socket's peer never changes, and keep-alive connections ask often. */
@@ -44,7 +44,7 @@ export function peerOf(req: RequestHead): Peer {
   if (!peer) {
     const address = plainAddress(req.socket.remoteAddress) ?? "";
     const loopback = isLoopback(address);
-    peer = { address, loopback, direct: { address, directLoopback: loopback, unattributed: false } };
+    peer = { address, loopback, direct: Object.freeze({ address, directLoopback: loopback, unattributed: false }) };
     peers.set(req.socket, peer);
   }
   return peer;

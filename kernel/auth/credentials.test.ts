@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { commonErrors } from "../../sdk/errors.ts";
 import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
 import { type CredentialQuestion, type CredentialVerdict, checkCredentials } from "./credentials.ts";
 import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
@@ -100,6 +101,21 @@ describe("what is wrong is told and counted, each in its class", () => {
     ["a bootstrap token", { bootstrapToken: "x" }, undefined, ["AUTH_BOOTSTRAP_TOKEN_MISMATCH", "bootstrap_token_mismatch", "bootstrap"]],
   ])("%s", (_, presented, claim, expected) => {
     expect(told(judge(presented, { claim }))).toEqual(expected);
+  });
+
+  test("a device token that nobody can judge: what is missing, never why", () => {
+    const why = ': plugin "store" is not running: start-failed: /home/somebody/state.sqlite cannot be opened';
+    const unavailable = (reason: unknown) => ({ ...deviceWith(), judge: () => ({ verdict: "unavailable", reason }) as const });
+    const messageOf = (reason: unknown) => {
+      const { error } = judge({ deviceToken: "own" }, { claim: unavailable(reason) }) as { error: Error };
+      return error.message;
+    };
+    const behind = messageOf(commonErrors.serviceUnavailable({ service: "store@2", why }));
+    expect(behind).toBe('service "devices@1" is not available; see svc plugins list');
+    expect(messageOf(new Error("/home/somebody"))).toBe(behind);
+    expect(messageOf(commonErrors.serviceUnavailable({ service: "devices@1", why: ': plugin "devices" is failed' }))).toContain(
+      "is failed",
+    );
   });
 
   test.each([{ token: "x" }, {}])("a paired device that sent no device token is advised to: %j", (presented) => {

@@ -95,9 +95,10 @@ function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: F
   return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(mode), ["bootstrap"]);
 }
 
-/** Error for a token that nobody can judge now; it names the service that is missing. */
+/** Error for a token that nobody can judge now. Its sender is unknown: an error from behind the service, such as one with the path of a database, is not passed on. */
 function unavailable(reason: unknown): SvcError {
-  return isSvcError(reason) && reason.spec.rpc === "UNAVAILABLE" ? reason : commonErrors.serviceUnavailable({ service: "devices@1" });
+  const isMissing = isSvcError(reason) && reason.code === "service-unavailable" && reason.fields.service === "devices@1";
+  return isMissing ? reason : commonErrors.serviceUnavailable({ service: "devices@1" });
 }
 
 function refused(error: SvcError, wrong: CredentialClass[] = []): CredentialVerdict {

@@ -35,15 +35,10 @@ export function whyAbsent(loader: Loader, service: string): string | undefined {
   return down && `: plugin "${down.plugin}" is not running: ${down.reason}`;
 }
 
-/** The same for a service that the gateway itself asks for: a provider that is switched off or left out is named, too. */
+/** Names the provider of a service that the gateway itself asks for, and its state. Callers that nobody knows read it: the reason, which may hold paths, stays in `plugins list`. */
 export function whyUnserved(loader: Loader, service: string): string | undefined {
-  const why = whyAbsent(loader, service);
-  if (why) return why;
-  for (const { id, state, reason } of loader.records()) {
-    if (!loader.find(id)?.candidate.manifest?.provides?.includes(service)) continue;
-    return `: plugin "${id}" is ${state}${reason ? `: ${reason}` : ""}`;
-  }
-  return undefined;
+  const provider = loader.records().find(({ id }) => loader.find(id)?.candidate.manifest?.provides?.includes(service));
+  return provider && `: plugin "${provider.id}" is ${provider.state}`;
 }
 
 /** Parts of health for plugins of the product that did not start: they are on because people rely on them. */

@@ -23,7 +23,7 @@ const LOCKED_ATTEMPT_MS = 1_000;
 /** As many failures are remembered at least as the delay takes to grow to its end. */
 const DELAYED_FAILURES = 6;
 
-/** Kinds of credentials; failures of one say nothing about another. */
+/** Kinds of credentials; failures of one say nothing about another. A shared secret that is checked as a device token, because secrets are locked out, counts as that. */
 export type CredentialClass = "shared-secret" | "device-token" | "bootstrap";
 
 /** Counts wrong credentials by address. Without a class the shared secret is meant. */
