@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { createGateway } from "../../kernel/boot/gateway.ts";
 import type { Gateway } from "../../kernel/boot/running-gateway.ts";
+// The config of a test gateway has the gateway's own sections, too.
+import "../../kernel/config/root-schema.ts";
 import { createLogger, type LogRecord } from "../../kernel/process/logger.ts";
 import { resolvePaths } from "../../kernel/process/paths.ts";
 import { createClient } from "../client/index.ts";

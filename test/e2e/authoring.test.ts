@@ -72,7 +72,7 @@ export default definePlugin({
     void [degrees, ctx.config.town];
   },
 });
-void [createTestGateway({ models: [fakeModel(["hello"])] }), pluginContract, createClient];
+void [createTestGateway({ models: [fakeModel(["hello"])], config: { logging: { level: "debug" } } }), pluginContract, createClient];
 `;
     await writeFile(join(folder, "plugin.ts"), code);
     const options = {
