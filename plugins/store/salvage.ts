@@ -51,9 +51,9 @@ const tables: readonly SalvagedTable[] = [
  * @returns undefined when nothing of the file can be read
  */
 export async function salvage(db: Sqlite, path: string, isOver: () => boolean): Promise<Salvaged | undefined> {
+  const isChecked = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= checkedBytes;
   const damaged = await openDamaged(path);
   if (!damaged) return undefined;
-  const isChecked = statSync(path).size <= checkedBytes;
   const found: Salvaged = { rows: {}, unreadable: {}, notReached: [], damaged: [], isChecked };
   try {
     const isSound = (name: string) => {
