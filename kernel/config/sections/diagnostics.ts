@@ -2,7 +2,7 @@ import { z } from "zod";
 import { durationMs } from "../../../sdk/config/amounts.ts";
 import { defaulted, httpUrl, secret } from "../../../sdk/config/fields.ts";
 
-/** `diagnostics.*`: figures for other systems. `otel` and `prometheus` are read by the plugins of those names. */
+/** `diagnostics.*`: figures for other systems. */
 export const diagnosticsSchema = z
   .strictObject({
     enabled: z.boolean().default(true).describe("Count requests, runs, queues and delays"),

@@ -41,7 +41,7 @@ export interface MethodRegistry {
   admit(name: string, signal?: AbortSignal): Promise<Disposable>;
 }
 
-/** The kernel answers these itself, or the one bundled plugin in whose table they stand; `exec.` belongs to rows of the protocol that any plugin may answer. */
+/** Answered by the kernel, or by the one bundled plugin in whose table they stand; `exec.` belongs to rows of the protocol that any plugin may answer. */
 const kernelPrefixes = ["config.", "secrets.", "update.", "plugins.", "device.", "gateway."];
 const reservedPrefixes = [...kernelPrefixes, "exec."];
 const nameGrammar = /^[a-z][\w-]*(\.[a-z][\w-]*)*$/;

@@ -21,7 +21,7 @@ export function method<P extends z.ZodType>(scope: Scope, about: string, params:
   return { scope, about, params };
 }
 
-/** Part of the protocol that one plugin serves, as the module that its manifest names exports it. Names of methods begin with the plugin's id. */
+/** Part of the protocol that one plugin serves, as the module that its manifest names exports it. Names of methods begin with the plugin's id, unless the plugin comes with svc. */
 export interface PluginProtocol {
   methods: Readonly<Record<string, MethodSpec>>;
   /** Payload of the answer of each method. A schema with an `id` in its `meta` is a shape with a name, which others refer to. */

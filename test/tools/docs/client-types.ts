@@ -1,7 +1,7 @@
 import type { ProtocolDocument } from "../../../kernel/loader/protocol-document.ts";
 import type { JsonSchema } from "../../../sdk/types/schema.ts";
 
-/** Writes `sdk/protocol/plugin-methods.ts`: the types of the methods and events that bundled plugins serve, from their JSON Schemas. */
+/** Writes `sdk/protocol/plugin-methods.ts`: the types of the methods that bundled plugins serve and the events that they send, from their JSON Schemas. */
 export function clientTypes(documents: readonly ProtocolDocument[]): string {
   const methods = documents.flatMap((document) => Object.entries(document.methods));
   const events = documents.flatMap(({ events = {} }) => Object.entries(events));
