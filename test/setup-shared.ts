@@ -1,6 +1,7 @@
 import { afterAll, vi } from "vitest";
 import { setFailpoint } from "../sdk/failpoint.ts";
 import { eventually } from "../sdk/testing/eventually.ts";
+import { failOnWireFaults, throwWireFaults } from "../sdk/testing/wire-check.ts";
 import { forgetShared } from "./kernel/_plugins.ts";
 import { watchOpenResources } from "./open-resources.ts";
 import { watchProcessState } from "./process-state.ts";
@@ -9,6 +10,9 @@ import { watchProcessState } from "./process-state.ts";
 // fails, and what our modules keep for tests is taken back.
 const changes = watchProcessState();
 const resources = watchOpenResources();
+failOnWireFaults();
+// What the last hooks of a file see is told of this file, not of the next.
+afterAll(throwWireFaults);
 afterAll(async () => {
   setFailpoint(undefined);
   forgetShared();

@@ -10,7 +10,7 @@ import { helloOk } from "../protocol/results/connect.ts";
 import { protocolResults } from "../protocol/results.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { JsonSchema } from "../types/schema.ts";
-import { runnerIfAny } from "./runner.ts";
+import { runner, runnerIfAny } from "./runner.ts";
 
 type Schemas = Readonly<Record<string, z.ZodType>>;
 
@@ -47,6 +47,13 @@ const serverFrame = z.discriminatedUnion("type", [
 
 // A test that saw something the protocol does not allow has failed, whatever else it looked at.
 runnerIfAny()?.afterEach(throwWireFaults);
+let isOfThisFile = true;
+
+/** Registers the same for a test file whose process has loaded this module for an earlier one; called by the setup of every file. */
+export function failOnWireFaults(): void {
+  if (!isOfThisFile) runner().afterEach(throwWireFaults);
+  isOfThisFile = false;
+}
 
 /** Remembers what a successful answer of a protocol method breaks; other methods are left alone. */
 export function checkAnswer(method: string, payload: unknown): void {

@@ -58,24 +58,11 @@ describe("a test file that leaves the process changed is told by name:", () => {
   });
 
   test("that file fails, and no other one of the process", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "svc-leaver-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const setupFiles = ["setup.ts", "setup-shared.ts"].map((name) => join(repositoryRoot, "test", name));
-    const shared = { test: { globals: true, isolate: false, maxWorkers: 1, setupFiles, provide: { project: "shared" } } };
-    const times = join(folder, "times");
-    await mkdir(times);
-    await writeFile(join(folder, "vitest.config.mjs"), `export default ${JSON.stringify(shared)};`);
-    await writeFile(join(folder, "a.test.js"), `test("leaves", () => { process.env.LEFT_BEHIND = "1"; });`);
-    await writeFile(join(folder, "b.test.js"), `test("leaves nothing", () => undefined);`);
-    await writeFile(join(folder, "c.test.js"), `test("leaves a timer", () => void setInterval(() => undefined, 60_000));`);
-
-    const args = [join(repositoryRoot, "node_modules/vitest/vitest.mjs"), "run", "--root", folder];
-    const { code, stdout, stderr } = await promisify(execFile)(process.execPath, args, {
-      env: { PATH: process.env.PATH, NO_COLOR: "1", SVC_TEST_TIMES: times },
-    }).then(
-      (done) => ({ code: 0, ...done }),
-      (failed: { code: number; stdout: string; stderr: string }) => failed,
-    );
+    const { code, stdout, stderr, times } = await runInOneProcess({
+      a: `test("leaves", () => { process.env.LEFT_BEHIND = "1"; });`,
+      b: `test("leaves nothing", () => undefined);`,
+      c: `test("leaves a timer", () => void setInterval(() => undefined, 60_000));`,
+    });
 
     expect({ code, stdout }).toEqual({
       code: 1,
@@ -88,3 +75,42 @@ describe("a test file that leaves the process changed is told by name:", () => {
     expect(stderr).toMatch(/FAIL .*c\.test\.js[\s\S]*leaves open.*: Timeout \(1\)/);
   });
 });
+
+test("every file of a process fails by what it saw of the gateway that the protocol does not allow", async () => {
+  const seen = `import { checkEvent } from ${JSON.stringify(join(repositoryRoot, "sdk/testing/wire-check.ts"))};`;
+  const { code, stdout, stderr } = await runInOneProcess({
+    a: `${seen} test("sees", () => checkEvent("tick", "of a"));`,
+    b: `${seen} test("sees", () => checkEvent("tick", "of b"));`,
+    c: `${seen} afterAll(() => checkEvent("tick", "of c")); test("sees nothing", () => undefined);`,
+    d: `test("sees nothing", () => undefined);`,
+  });
+
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: expect.stringMatching(/Test Files +3 failed \| 1 passed[\s\S]*Tests +2 failed \| 2 passed/),
+  });
+  for (const name of ["a", "b", "c"])
+    expect(stderr).toMatch(
+      new RegExp(`FAIL .*${name}\\.test\\.js[\\s\\S]*the gateway said what the protocol does not allow:\nevent tick: at root`),
+    );
+});
+
+/** Runs these test files one after the other in a process that they share, with the setup of such files. */
+async function runInOneProcess(files: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(join(tmpdir(), "svc-leaver-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const setupFiles = ["setup.ts", "setup-shared.ts"].map((name) => join(repositoryRoot, "test", name));
+  const shared = { test: { globals: true, isolate: false, maxWorkers: 1, setupFiles, provide: { project: "shared" } } };
+  const times = join(folder, "times");
+  await mkdir(times);
+  await writeFile(join(folder, "vitest.config.mjs"), `export default ${JSON.stringify(shared)};`);
+  for (const [name, source] of Object.entries(files)) await writeFile(join(folder, `${name}.test.js`), source);
+
+  const args = [join(repositoryRoot, "node_modules/vitest/vitest.mjs"), "run", "--root", folder];
+  const env = { PATH: process.env.PATH, NO_COLOR: "1", SVC_TEST_TIMES: times };
+  const ended = await promisify(execFile)(process.execPath, args, { env }).then(
+    (done) => ({ code: 0, ...done }),
+    (failed: { code: number; stdout: string; stderr: string }) => failed,
+  );
+  return { ...ended, times };
+}

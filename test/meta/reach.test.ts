@@ -8,6 +8,7 @@ const seams: Readonly<Record<string, string>> = {
   "sdk/errors.ts errorSpecsOf": "the pages of errors are written from the tables",
   "sdk/failpoint.ts setFailpoint": "tests and processes that they start",
   "sdk/testing/wire-check.ts createFrameCheck": "tests that read the wire themselves",
+  "sdk/testing/wire-check.ts failOnWireFaults": "the setup of test files that share a process",
   "sdk/worker.ts setCompiledModules": "tests, whose threads run compiled",
 };
 
