@@ -1,7 +1,8 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { createTestGateway, eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { svc as run } from "../../../test/tools/svc.ts";
@@ -30,10 +31,10 @@ const environment = () => ({ PATH: process.env.PATH ?? "", HOME: stateDir, SVC_S
 const svc = (...args: string[]) => run(args, { env: environment(), cwd: stateDir });
 
 describe("with no gateway", () => {
-  test("the program searches by itself and prints place, score and lines; control characters of a note never reach the terminal", () => {
+  test("the program searches by itself and prints place, score and lines; control characters of a note never reach the terminal", async () => {
     const args = [program, "memory", "search", "where", "is", "the", "router"];
-    const found = spawnSync(process.execPath, args, { env: environment(), encoding: "utf8" });
-    expect(found).toMatchObject({ status: 0, stderr: "" });
+    const found = await promisify(execFile)(process.execPath, args, { env: environment(), timeout: 50_000 });
+    expect(found.stderr).toBe("");
     expect(found.stdout).toMatch(
       /^MEMORY\.md:1-4 {2}score \d\.\d\d\n {4}# Home\n\n {4}The router stands in the hall cupboard\.\n {4}\\u001b\[31mred/,
     );

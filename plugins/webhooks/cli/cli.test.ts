@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -156,15 +156,19 @@ describe("with no gateway", () => {
     expect((await tryBody("agent", "", ["--header", "no-value"])).code).toBe(2);
   });
 
-  test("the program reads a payload from a pipe, and exits with 2 when it is no JSON", () => {
-    const piped = (input: string) => {
-      const args = [program, "hooks", "test", "gmail", "--payload", "-", "--json"];
-      return spawnSync(process.execPath, args, { env: environment(), input, encoding: "utf8" });
-    };
-    const { status, stdout } = piped('{"messages":[{"id":"1","subject":"One"}]}');
-    expect([status, JSON.parse(stdout).items]).toMatchObject([0, [{ action: { sessionKey: "agent:main:hook:gmail:1" } }]]);
-    expect(piped("{").status).toBe(2);
-  });
+  test("the program reads a payload from a pipe, and exits with 2 when it is no JSON", async () => {
+    const args = [program, "hooks", "test", "gmail", "--payload", "-", "--json"];
+    const piped = (input: string) =>
+      new Promise<{ code: unknown; stdout: string }>((resolve) => {
+        const child = execFile(process.execPath, args, { env: environment(), timeout: 50_000 }, (error, stdout) =>
+          resolve({ code: error ? error.code : 0, stdout }),
+        );
+        child.stdin?.end(input);
+      });
+    const { code, stdout } = await piped('{"messages":[{"id":"1","subject":"One"}]}');
+    expect([code, JSON.parse(stdout).items]).toMatchObject([0, [{ action: { sessionKey: "agent:main:hook:gmail:1" } }]]);
+    expect((await piped("{")).code).toBe(2);
+  }, 120_000);
 
   test("hooks token makes a first one, replaces it, and never prints it where no person reads it", async () => {
     config({});
