@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { protocolEventPayloads } from "../../sdk/protocol/event-payloads.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
-import { protocolMethods } from "../../sdk/protocol/methods.ts";
-import { protocolResults } from "../../sdk/protocol/results.ts";
+import { allMethods, allResults } from "../tools/protocol-tables.ts";
 import { closureOf, graphOf, targetOf } from "../tools/source/boundaries.ts";
 import { isProductCode, readRepositoryFiles } from "../tools/source/tree.ts";
 
@@ -14,7 +13,7 @@ const isProtocolModule = (path: string) => /^plugins\/[^/]+\/protocol\.ts$/.test
 const without = (names: readonly string[], table: object) => names.filter((name) => !Object.hasOwn(table, name));
 
 test("the answer of every method has a schema", () => {
-  expect(without(Object.keys(protocolMethods), protocolResults)).toEqual([]);
+  expect(without(Object.keys(allMethods), allResults)).toEqual([]);
 });
 
 test("the payload of every event has a schema", () => {
@@ -29,7 +28,7 @@ test("no module of a running plugin loads its protocol module", () => {
 });
 
 test("no schema is left of a method or an event that is gone", () => {
-  expect(without(Object.keys(protocolResults), protocolMethods)).toEqual([]);
+  expect(without(Object.keys(allResults), allMethods)).toEqual([]);
   expect(without(Object.keys(protocolEventPayloads), protocolEvents)).toEqual([]);
 });
 
