@@ -65,7 +65,7 @@ export async function startGateway(home: Home, args: string[] = [], env: Record<
   const closed = once(child, "close");
   const port = await portOf(child, home).catch(async (error: unknown) => {
     await ended(child, "SIGKILL");
-    throw error;
+    throw new Error(`the gateway, process ${child.pid}, is not ready: ${error}\n${out.stderr}${out.stdout}`);
   });
   if (port === undefined) {
     await closed;
