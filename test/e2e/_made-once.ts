@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 
-const LIMIT_MS = 120_000;
+/** Less than a hook or a test of the project has, so that what could not be made is told by name. */
+const LIMIT_MS = 80_000;
 
 /**
  * Something that several test files only read, made by the first that asks; the others wait for it. It goes with the run of the tests.
