@@ -278,7 +278,7 @@ describe("a config with a syntax error", () => {
 const isLong = process.env.SVC_TEST_LONG === "1";
 const rounds = isLong ? 50 : 1;
 
-test(`a config that is started, reloaded and stopped (${rounds} times) keeps every byte, and nobody wrote to it`, async () => {
+test(`a config that is started, reloaded and stopped ${isLong ? `${rounds} times` : "once"} keeps every byte, and nobody wrote to it`, async () => {
   const home = await richHome();
   for (let i = 0; i < rounds; i++) {
     const gateway = await gatewayIn(home, [], env);
