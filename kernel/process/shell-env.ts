@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { isAbsolute } from "node:path";
 import type { Env } from "../../sdk/types/common.ts";
 import { isCredentialName, isLoaderName } from "./env-names.ts";
+import { type ProgramResult, runProgram } from "./run-program.ts";
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Whatever a login script prints comes before it. */
@@ -25,38 +25,13 @@ export async function readShellEnv(env: Env, timeoutMs: number): Promise<{ added
   return { added: Object.fromEntries(missing) };
 }
 
-function runShell(shell: string, env: Env, timeoutMs: number): Promise<{ output: string } | { problem: string }> {
-  return new Promise((resolve) => {
-    const child = spawn(shell, ["-l", "-c", `printf %s ${MARK}; env -0`], {
-      env: { ...env },
-      stdio: ["ignore", "pipe", "ignore"],
-      detached: true, // a group of its own, so that what the login scripts start ends with it
-    });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const settle = (run: { output: string } | { problem: string }) => {
-      clearTimeout(timer);
-      child.stdout.destroy();
-      resolve(run);
-    };
-    const end = (problem: string) => {
-      try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // it has ended meanwhile
-      }
-      settle({ problem });
-    };
-    const timer = setTimeout(() => end(`did not end within ${timeoutMs} ms`), timeoutMs);
-    child.on("error", (error: NodeJS.ErrnoException) => settle({ problem: `could not be started (${error.code ?? "unknown cause"})` }));
-    child.stdout.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > MAX_OUTPUT_BYTES) end("printed too much");
-      else chunks.push(chunk);
-    });
-    child.stdout.on("error", () => undefined); // its end is judged by `close`
-    child.once("close", (code) =>
-      settle(code === 0 ? { output: Buffer.concat(chunks).toString("utf8") } : { problem: `ended with code ${code}` }),
-    );
+function runShell(shell: string, env: Env, timeoutMs: number): Promise<ProgramResult> {
+  return runProgram({
+    command: shell,
+    args: ["-l", "-c", `printf %s ${MARK}; env -0`],
+    env,
+    timeoutMs,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+    problems: { late: `did not end within ${timeoutMs} ms`, tooMuch: "printed too much" },
   });
 }

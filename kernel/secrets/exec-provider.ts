@@ -1,9 +1,8 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, sep } from "node:path";
-import type { Readable, Writable } from "node:stream";
 import { isRecord } from "../../sdk/is-record.ts";
+import { type ProgramResult, runProgram } from "../process/run-program.ts";
 import { answerAll, answerOf, type ExecProvider, type SecretAnswer, type SecretQuestion } from "./provider.ts";
 
 const PROTOCOL_VERSION = 1;
@@ -21,7 +20,7 @@ export async function askExec(provider: ExecProvider, question: SecretQuestion):
   if (problem) return failed(problem);
   const input = JSON.stringify({ protocolVersion: PROTOCOL_VERSION, provider: alias, ids });
   const run = await runOnce(provider, { env: childEnv(provider, question), input, signal: question.signal });
-  if ("reason" in run) return failed(run.reason);
+  if ("problem" in run) return failed(run.problem);
   const answers = parseOutput(provider, ids, run.output);
   if (typeof answers === "string") return failed(answers);
   return new Map([...answers].map(([id, a]) => [id, "reason" in a ? { reason: `executable ${provider.command}: ${a.reason}` } : a]));
@@ -63,71 +62,24 @@ function childEnv(provider: ExecProvider, { env }: SecretQuestion): Record<strin
   return { ...Object.fromEntries(passed), ...provider.env };
 }
 
-type Run = { output: string } | { reason: string };
-
 function runOnce(
   provider: ExecProvider,
-  call: { env: Record<string, string>; input: string; signal: AbortSignal | undefined },
-): Promise<Run> {
-  const ownGroup = process.platform !== "win32";
-  return new Promise((resolve) => {
-    let child: ChildProcessByStdio<Writable, Readable, null>;
-    try {
-      child = spawn(provider.command, provider.args, {
-        cwd: dirname(provider.command),
-        env: call.env,
-        stdio: ["pipe", "pipe", "ignore"],
-        // A group of its own, so that what it starts ends with it.
-        detached: ownGroup,
-        windowsHide: true,
-      });
-    } catch (error) {
-      resolve({ reason: notStarted(error) }); // arguments or variables that the system takes from nobody
-      return;
-    }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    const settle = (run: Run) => {
-      clearTimeout(timer);
-      call.signal?.removeEventListener("abort", aborted);
-      child.stdout.destroy();
-      resolve(run);
-    };
-    const end = (reason: string) => {
-      kill(child.pid, ownGroup);
-      settle({ reason });
-    };
-    const aborted = () => end("was stopped");
-    const timer = setTimeout(() => end(`gave no answer within ${provider.timeoutMs} ms`), provider.timeoutMs);
-    call.signal?.addEventListener("abort", aborted, { once: true });
-    child.on("error", (error) => settle({ reason: notStarted(error) }));
-    child.stdout.on("data", (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > provider.maxOutputBytes) end(`wrote more than ${provider.maxOutputBytes} bytes`);
-      else chunks.push(chunk);
-    });
-    child.once("close", (code, signal) => {
-      if (code === 0) settle({ output: Buffer.concat(chunks).toString("utf8") });
-      else settle({ reason: code === null ? `was ended by ${signal}` : `ended with code ${code}` });
-    });
-    child.stdout.on("error", () => undefined); // its end is judged by `close`
-    child.stdin.on("error", () => undefined); // one that does not read its input may still answer
-    child.stdin.end(call.input);
-    if (call.signal?.aborted) aborted();
+  { env, input, signal }: { env: Record<string, string>; input: string; signal: AbortSignal | undefined },
+): Promise<ProgramResult> {
+  return runProgram({
+    command: provider.command,
+    args: provider.args,
+    cwd: dirname(provider.command),
+    env,
+    input,
+    signal,
+    timeoutMs: provider.timeoutMs,
+    maxOutputBytes: provider.maxOutputBytes,
+    problems: {
+      late: `gave no answer within ${provider.timeoutMs} ms`,
+      tooMuch: `wrote more than ${provider.maxOutputBytes} bytes`,
+    },
   });
-}
-
-function notStarted(error: unknown): string {
-  return `could not be started (${(error as NodeJS.ErrnoException).code ?? "unknown cause"})`;
-}
-
-function kill(pid: number | undefined, group: boolean): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(group ? -pid : pid, "SIGKILL");
-  } catch {
-    // it has ended meanwhile
-  }
 }
 
 function parseOutput(provider: ExecProvider, ids: readonly string[], output: string): Map<string, SecretAnswer> | string {

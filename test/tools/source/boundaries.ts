@@ -26,7 +26,7 @@ export const kernelRooms: Record<string, readonly string[]> = {
   process: [],
   hooks: [],
   sandbox: ["process"],
-  secrets: [],
+  secrets: ["process"],
   auth: ["process"],
   operations: ["process", "hooks"],
   config: ["process", "hooks", "sandbox", "secrets", "auth", "operations"],
