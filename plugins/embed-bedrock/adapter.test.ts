@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EmbeddingContext } from "svc/sdk";
+import type { EmbeddingAdapter, EmbeddingContext } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
 import { embeddingContext, eventually } from "svc/sdk/testing";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type BedrockFault, type FakeBedrock, type FakeBedrockOptions, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
 import { createBedrockAdapter } from "./adapter.ts";
 import type { Env } from "./env.ts";
@@ -13,16 +13,35 @@ import type { CallLimits } from "./provider.ts";
 const texts = ["the boiler needs 1.4 bar", "a train to the airport", "the boiler needs 1.4 bar"];
 
 let vendor: FakeBedrock;
-let opened: Array<() => Promise<void>>;
+let opened: Array<() => Promise<void> | undefined>;
+/** The fake of every test that needs no other, and its adapter: held open, so that the thread with its AWS client starts once. */
+let usual: { vendor: FakeBedrock; adapter: EmbeddingAdapter; end(): Promise<void> };
 
-beforeEach(async () => {
+beforeAll(async () => {
+  const fake = await startFakeBedrock();
+  const { adapter, close } = createBedrockAdapter({ env: keysOf(fake) });
+  const held = await adapter.create(embeddingContext({ remote: { baseUrl: fake.url } }));
+  const end = async () => {
+    await held.provider.close?.();
+    await close();
+    await fake.close();
+  };
+  usual = { vendor: fake, adapter, end };
+});
+
+beforeEach(() => {
   opened = [];
-  vendor = await started();
+  vendor = usual.vendor;
+  vendor.requests.length = 0;
+  vendor.faults.length = 0;
+  vendor.outage = undefined;
 });
 
 afterEach(async () => {
   await Promise.all(opened.map((close) => close()));
 });
+
+afterAll(() => usual.end());
 
 async function started(options: FakeBedrockOptions = {}): Promise<FakeBedrock> {
   const fake = await startFakeBedrock(options);
@@ -38,10 +57,17 @@ const keysOf = ({ identity }: FakeBedrock): Env => ({
 });
 
 /** Opens a model at the fake with the fake's own keys, unless the test says otherwise. */
-async function open(own: Partial<EmbeddingContext> = {}, { env = keysOf(vendor), limits }: { env?: Env; limits?: CallLimits } = {}) {
+async function open(own: Partial<EmbeddingContext> = {}, { env, limits }: { env?: Env; limits?: CallLimits } = {}) {
+  const adapter = vendor === usual.vendor && !env && !limits ? usual.adapter : ownAdapter(env ?? keysOf(vendor), limits);
+  const made = await adapter.create(embeddingContext({ remote: { baseUrl: vendor.url }, ...own }));
+  opened.unshift(async () => made.provider.close?.());
+  return made;
+}
+
+function ownAdapter(env: Env, limits: CallLimits | undefined): EmbeddingAdapter {
   const { adapter, close } = createBedrockAdapter({ env, ...(limits ? { limits } : {}) });
   opened.unshift(close);
-  return adapter.create(embeddingContext({ remote: { baseUrl: vendor.url }, ...own }));
+  return adapter;
 }
 
 const bodies = () => vendor.requests.map(({ body }) => body);
@@ -133,6 +159,7 @@ describe("a request", () => {
 
 describe("documents", () => {
   test("come back in order, four requests at once at most", async () => {
+    vendor = await started(); // it counts from its start
     const { provider } = await open();
     const resume = vendor.pause();
     const vectors = provider.embedBatch(Array.from({ length: 20 }, (_, i) => `note ${i}`));
@@ -170,7 +197,11 @@ describe("documents", () => {
   test("stop with the first that fails", async () => {
     const { provider } = await open();
     vendor.faults.push("hang", { status: 403, type: "AccessDeniedException" }, "hang", "hang");
-    await expect(provider.embedBatch(Array(200).fill("note"))).rejects.toMatchObject({ fault: "auth" });
+    const resume = vendor.pause();
+    const batch = expect(provider.embedBatch(Array(200).fill("note"))).rejects.toMatchObject({ fault: "auth" });
+    await eventually(() => expect(vendor.requests).toHaveLength(4));
+    resume();
+    await batch;
     const ends = await Promise.all(vendor.requests.map(({ ended }) => ended));
     expect(ends.filter(({ aborted }) => aborted)).toHaveLength(3);
   });
