@@ -111,23 +111,28 @@ if (!hasModelRuntime) tellModelRuntimeIsMissing();
 else runWithModel();
 
 function runWithModel(): void {
+  /** For every test that needs no process of its own. As in a gateway whose index holds the model open, else each would start it anew. */
+  const { adapter: usual, close } = createLocalAdapter({ root, base: tmpdir(), env, logger, maxThreads: 1 });
+  let keeper: EmbeddingProvider;
+  let usualPid: number;
+  beforeAll(async () => {
+    const before = await children();
+    keeper = (await usual.create(contextWith())).provider;
+    await keeper.embedQuery("car");
+    usualPid = (await children()).find((pid) => !before.includes(pid)) as number;
+  });
+  afterAll(async () => {
+    await keeper.close?.();
+    await close();
+  });
+
   describe("the adapter local", () => {
-    const { adapter, close } = createLocalAdapter({ root, base: tmpdir(), env, logger, maxThreads: 1 });
     const local = {
       get modelPath() {
         return modelPath;
       },
     };
-    // As in a gateway whose index holds the model open, else each case would start it anew.
-    let keeper: EmbeddingProvider;
-    beforeAll(async () => {
-      keeper = (await adapter.create(contextWith())).provider;
-    });
-    afterAll(async () => {
-      await keeper.close?.();
-      await close();
-    });
-    embeddingContract(adapter, { context: { local } });
+    embeddingContract(usual, { context: { local } });
   });
 
   describe("identity and limits", () => {
@@ -153,26 +158,26 @@ function runWithModel(): void {
     });
 
     test("another length than the model's is refused with the length it has", async () => {
-      const provider = await opened({ outputDimensionality: 100 });
+      const provider = await opened({ outputDimensionality: 100 }, usual);
       const error = { fault: "invalid-request", message: expect.stringContaining("gives 64 dimensions") };
       await expect(provider.embedQuery("car")).rejects.toMatchObject(error);
     });
 
     test("texts as long as the context and longer ones are cut, not refused", async () => {
-      const provider = await opened();
+      const provider = await opened({}, usual);
       for (const words of [508, 509, 510, 511, 512, 600, 5_000]) {
         expect((await provider.embedBatch(["car ".repeat(words)]))[0]).toHaveLength(64);
       }
     });
 
     test("a text without a word is refused", async () => {
-      await expect((await opened()).embedBatch([" \n"])).rejects.toMatchObject({ fault: "invalid-request" });
+      await expect((await opened({}, usual)).embedBatch([" \n"])).rejects.toMatchObject({ fault: "invalid-request" });
     });
 
     test("the prompts of a family are put before queries and documents", async () => {
       const gemma = join(dir, "embeddinggemma-tiny.gguf");
       await writeFile(gemma, buildEmbedModel());
-      const [plain, prompted] = [await opened(), await opened({ local: { modelPath: gemma } })];
+      const [plain, prompted] = [await opened({}, usual), await opened({ local: { modelPath: gemma } })];
       const [query] = await plain.embedBatch(["task: search result | query: car"]);
       const [document] = await plain.embedBatch(["title: none | text: car"]);
       expect(similarity(await prompted.embedQuery("car"), query as Float32Array)).toBeCloseTo(1, 4);
@@ -182,7 +187,7 @@ function runWithModel(): void {
 
   describe("a model at work", () => {
     test("texts of one meaning come out near each other, others do not", async () => {
-      const provider = await opened();
+      const provider = await opened({}, usual);
       const [car, cat] = (await provider.embedBatch(["my car is fast", "the kitten sleeps on the sofa"])) as [Float32Array, Float32Array];
       const query = await provider.embedQuery("the automobile is quick");
       expect(similarity(query, car)).toBeGreaterThan(0.7);
@@ -190,7 +195,7 @@ function runWithModel(): void {
     });
 
     test("a query does not wait for documents that were asked for before it", async () => {
-      const provider = await opened();
+      const provider = await opened({}, usual);
       await provider.embedQuery("warm");
       let left = 300;
       const documents = Array.from({ length: left }, (_, i) => provider.embedBatch([`note ${i}`]).then(() => void left--));
@@ -199,7 +204,7 @@ function runWithModel(): void {
       await Promise.all(documents);
     });
 
-    test("two agents with one model share one process, which ends with the last of them", async () => {
+    test("two agents with one model share one process, which ends with the last of them; their close rejects what is under way", async () => {
       const adapter = adapterWith();
       const before = await children();
       const [one, two] = [await opened({ agentId: "a" }, adapter), await opened({ agentId: "b" }, adapter)];
@@ -208,7 +213,9 @@ function runWithModel(): void {
       await one.close?.();
       await expect(one.embedQuery("car")).rejects.toThrow("closed");
       expect(await two.embedQuery("car")).toHaveLength(64);
+      const rejected = expect(two.embedBatch(Array(500).fill("car"))).rejects.toThrow("closed");
       await two.close?.();
+      await rejected;
       expect((await children()).filter((pid) => !before.includes(pid))).toEqual([]);
     });
 
@@ -221,23 +228,13 @@ function runWithModel(): void {
     });
 
     test("a process that is killed fails what it was doing, and the next text starts another", async () => {
-      const before = await children();
-      const provider = await opened();
-      await provider.embedQuery("car");
-      const [pid] = (await children()).filter((one) => !before.includes(one));
+      const provider = await opened({}, usual);
       const lost = Promise.allSettled(Array.from({ length: 50 }, () => provider.embedBatch(["car"])));
-      process.kill(pid as number, "SIGKILL");
+      process.kill(usualPid, "SIGKILL");
       const failures = (await lost).filter((one) => one.status === "rejected");
       for (const { reason } of failures) expect(reason).toMatchObject({ fault: "overloaded" });
       expect(failures.length).toBeGreaterThan(0);
       expect(await provider.embedQuery("car")).toHaveLength(64);
-    });
-
-    test("a close rejects what is under way", async () => {
-      const provider = await opened();
-      const work = provider.embedBatch(Array(500).fill("car"));
-      await provider.close?.();
-      await expect(work).rejects.toThrow("closed");
     });
 
     test.each([
@@ -247,8 +244,8 @@ function runWithModel(): void {
       const broken = join(dir, "broken.gguf");
       await writeFile(broken, make());
       const provider = await opened({ local: { modelPath: broken } });
-      await expect(provider.embedQuery("car")).rejects.toMatchObject({ name: "EmbeddingError" });
-      await expect(provider.embedQuery("car")).rejects.toThrow(/^local: broken\.gguf: /);
+      const message = expect.stringMatching(/^local: broken\.gguf: /);
+      await expect(provider.embedQuery("car")).rejects.toMatchObject({ name: "EmbeddingError", message });
     });
 
     test("a model made for chat gives vectors too or is refused", async () => {
