@@ -24,20 +24,20 @@ export default defineCommand({
     const root = resolve(dir);
     const plugin = inspectPlugin(root);
     const manifest = await plugin.manifest();
+    const hint = `run: svc plugins build ${dir}`;
+    // Before the plugin's own module: no folder is a plugin while the file that its manifest announces is missing or wrong.
+    const protocol = await plugin.protocol();
+    const protocolFile = join(root, PROTOCOL);
+    const isStale = protocol !== undefined && (await readFile(protocolFile, "utf8").catch(() => undefined)) !== protocol;
+    if (isStale && values.check === true) throw errors.protocolDrift({ plugin: manifest.id, hint });
+    if (isStale) await cli.writeFile(protocolFile, protocol, { mode: 0o644 });
     const wanted = configSchemaOf(await plugin.definition());
     const drifted = !isDeepStrictEqual(manifest.configSchema, wanted);
-    if (drifted && values.check === true) {
-      throw errors.configSchemaDrift({ plugin: manifest.id, hint: `run: svc plugins build ${dir}` });
-    }
+    if (drifted && values.check === true) throw errors.configSchemaDrift({ plugin: manifest.id, hint });
     if (drifted) {
       const file = join(root, MANIFEST);
       await cli.writeFile(file, setTopLevel(await readFile(file, "utf8"), "configSchema", wanted), { mode: 0o644 });
     }
-    const protocol = await plugin.protocol();
-    const protocolFile = join(root, PROTOCOL);
-    const isStale = protocol !== undefined && (await readFile(protocolFile, "utf8").catch(() => undefined)) !== protocol;
-    if (isStale && values.check === true) throw errors.protocolDrift({ plugin: manifest.id, hint: `run: svc plugins build ${dir}` });
-    if (isStale) await cli.writeFile(protocolFile, protocol, { mode: 0o644 });
     if (cli.json) cli.stdout.json({ ok: true, plugin: manifest.id, written: drifted || isStale });
     else {
       cli.stdout.line(`${manifest.id}: configSchema ${drifted ? "written" : "is what the code says"}`);
