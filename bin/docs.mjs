@@ -19,7 +19,10 @@ const jiti = createJiti(import.meta.url, {
 });
 const { collectProtocols, collectReference, readManifests } = await jiti.import(join(root, "test/tools/docs/collect.ts"));
 const { referencePages } = await jiti.import(join(root, "test/tools/docs/pages.ts"));
-const pages = referencePages(await collectReference((path) => jiti.import(path)));
+const { protocolDocument, protocolText, PROTOCOL_FILE } = await jiti.import(join(root, "kernel/loader/protocol-document.ts"));
+const { byPlugin } = await collectProtocols(readManifests(), (path) => jiti.import(path));
+const documents = Object.fromEntries(Object.entries(byPlugin).map(([id, part]) => [id, protocolDocument(part)]));
+const pages = referencePages(await collectReference((path) => jiti.import(path), documents));
 
 const { apiReport } = await jiti.import(join(root, "test/tools/docs/api-report.ts"));
 spawnSync(process.execPath, [join(root, "bin/build.mjs"), "--if-needed"], { stdio: "ignore" });
@@ -33,11 +36,8 @@ wanted.set(
   apiReport(declarations, (path) => readFileSync(join(root, "dist", path), "utf8")),
 );
 const { clientTypes } = await jiti.import(join(root, "test/tools/docs/client-types.ts"));
-const { protocolDocument, protocolText, PROTOCOL_FILE } = await jiti.import(join(root, "kernel/loader/protocol-document.ts"));
-const { byPlugin } = await collectProtocols(readManifests(), (path) => jiti.import(path));
-const documents = Object.entries(byPlugin).map(([id, part]) => [id, protocolDocument(part)]);
-for (const [id, document] of documents) wanted.set(`plugins/${id}/${PROTOCOL_FILE}`, protocolText(document));
-wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(documents.map(([, document]) => document)));
+for (const [id, document] of Object.entries(documents)) wanted.set(`plugins/${id}/${PROTOCOL_FILE}`, protocolText(document));
+wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(Object.values(documents)));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));

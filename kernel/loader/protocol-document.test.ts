@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { methodSpec, type PluginProtocol, toSchema } from "../../sdk/index.ts";
+import { defineErrors, methodSpec, type PluginProtocol, toSchema } from "../../sdk/index.ts";
 import { eventRowsOf, protocolDocument, protocolText, readProtocolDocument, standalone } from "./protocol-document.ts";
 
 const notes: PluginProtocol = {
@@ -34,6 +34,45 @@ test("a shape with a name is written once, and what refers to it stands alone wi
   const payload = toSchema(standalone(named, document))["~standard"];
   expect(payload.validate({ text: "a" })).not.toHaveProperty("issues");
   expect(payload.validate({ text: 1 })).toHaveProperty("issues");
+});
+
+const notesErrors = defineErrors({
+  "notes-full": {
+    message: "{limit} notes are kept",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "NOTES_FULL",
+    expose: ["limit"],
+    retryable: true,
+  },
+  "notes-gone": { message: "no such note", http: 404, rpc: "INVALID_REQUEST" },
+});
+
+test("errors are written with their answers and the fields of their details", () => {
+  const document = protocolDocument({ ...notes, errors: [notesErrors] });
+
+  expect(document.errors).toEqual({
+    "notes-full": {
+      message: "{limit} notes are kept",
+      http: 409,
+      rpc: "INVALID_REQUEST",
+      retryable: true,
+      details: { type: "object", properties: { code: { const: "NOTES_FULL" }, limit: {} } },
+    },
+    "notes-gone": { message: "no such note", http: 404, rpc: "INVALID_REQUEST" },
+  });
+  expect(readProtocolDocument(protocolText(document), owner)).toEqual(document);
+});
+
+test("a plugin may have errors and no methods", () => {
+  const document = protocolDocument({ errors: [notesErrors] });
+  expect(document.methods).toEqual({});
+  expect(readProtocolDocument(protocolText(document), owner)).toEqual(document);
+});
+
+test("errors that are no table, or share a code, are refused", () => {
+  expect(() => protocolDocument({ errors: [{ "notes-full": {} }] })).toThrow("errors: expected tables made by defineErrors");
+  expect(() => protocolDocument({ errors: [notesErrors, notesErrors] })).toThrow("two errors have the code notes-full");
 });
 
 test("two shapes with one name are refused", () => {
@@ -75,6 +114,11 @@ test.each([
     "an event of the protocol in a plugin from elsewhere",
     JSON.stringify({ methods: {}, events: { agent: { scope: "read", droppable: true, about: "", payload: {} } } }),
     "svc.protocol.json: the event agent is not the plugin's own; it sends plugin.notes.<name>, which needs no row",
+  ],
+  [
+    "an error of somebody else",
+    JSON.stringify({ methods: {}, errors: { "run-failed": { message: "", http: 500, rpc: "UNAVAILABLE" } } }),
+    "svc.protocol.json: the error run-failed is not the plugin's own; expected notes-<what went wrong>",
   ],
 ])("a file with %s says so", (_, text, reason) => {
   expect(() => readProtocolDocument(text, owner)).toThrow(reason);

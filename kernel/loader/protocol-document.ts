@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { messageOf } from "../../sdk/errors.ts";
+import { type ErrorSpec, errorSpecsOf, messageOf, type RpcCode } from "../../sdk/errors.ts";
 import { toJsonSchema } from "../../sdk/json-schema.ts";
 import type { EventSpec } from "../../sdk/protocol/events.ts";
 import type { PluginProtocol } from "../../sdk/protocol/methods/spec.ts";
@@ -10,10 +10,17 @@ import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 /** Name of the file beside the manifest that holds a plugin's part of the protocol. */
 export const PROTOCOL_FILE = "svc.protocol.json";
 
+/** One error of a plugin as `svc.protocol.json` has it. */
+export interface ErrorDocument extends Omit<ErrorSpec, "details" | "expose"> {
+  /** Schema of `error.details`; a field whose value the code does not declare may hold anything. */
+  details?: JsonSchema;
+}
+
 /** Content of `svc.protocol.json`. */
 export interface ProtocolDocument {
   methods: Record<string, MethodDocument>;
   events?: Record<string, EventDocument>;
+  errors?: Record<string, ErrorDocument>;
   /** Shapes with a name, which the schemas of methods and events refer to as `#/$defs/<Name>`. */
   $defs?: Record<string, JsonSchema>;
 }
@@ -43,11 +50,24 @@ const documentSchema = z.strictObject({
       }),
     )
     .optional(),
+  errors: z
+    .record(
+      z.string().regex(/^[a-z][a-z0-9-]*$/, 'expected a code such as "notes-full"'),
+      z.strictObject({
+        message: z.string(),
+        http: z.number().int(),
+        rpc: z.enum(["INVALID_REQUEST", "FORBIDDEN", "NOT_PAIRED", "APPROVAL_NOT_FOUND", "UNAVAILABLE"] satisfies RpcCode[]),
+        details: jsonSchema.optional(),
+        exit: z.number().int().optional(),
+        retryable: z.boolean().optional(),
+      }),
+    )
+    .optional(),
   $defs: z.record(z.string(), jsonSchema).optional(),
 });
 
 /** Writes a plugin's part of the protocol as JSON Schema. What a schema cannot say (refinements) is checked by the running plugin alone. */
-export function protocolDocument({ methods, results, events = {} }: PluginProtocol): ProtocolDocument {
+export function protocolDocument({ methods = {}, results = {}, events = {}, errors = [] }: PluginProtocol): ProtocolDocument {
   const $defs: Record<string, JsonSchema> = {};
   const methodRows = Object.entries(methods).map(([name, { scope, about, waits, params }]) => {
     const result = results[name];
@@ -60,8 +80,27 @@ export function protocolDocument({ methods, results, events = {} }: PluginProtoc
   return {
     methods: Object.fromEntries(methodRows),
     ...(eventRows.length > 0 ? { events: Object.fromEntries(eventRows) } : {}),
+    ...(errors.length > 0 ? { errors: errorRows(errors) } : {}),
     ...(Object.keys($defs).length > 0 ? { $defs } : {}),
   };
+}
+
+function errorRows(tables: readonly object[]): Record<string, ErrorDocument> {
+  const rows: Record<string, ErrorDocument> = {};
+  for (const table of tables) {
+    const specs = errorSpecsOf(table);
+    if (!specs) throw new Error("errors: expected tables made by defineErrors");
+    for (const [code, { details, expose = [], ...row }] of Object.entries(specs)) {
+      if (rows[code]) throw new Error(`two errors have the code ${code}`);
+      rows[code] = { ...row, ...(details !== undefined || expose.length > 0 ? { details: detailsSchema(details, expose) } : {}) };
+    }
+  }
+  return rows;
+}
+
+function detailsSchema(code: string | undefined, expose: readonly string[]): JsonSchema {
+  const fields = Object.fromEntries(expose.map((name) => [name, {}]));
+  return { type: "object", properties: { ...(code === undefined ? {} : { code: { const: code } }), ...fields } };
 }
 
 /**
@@ -71,13 +110,15 @@ export function protocolDocument({ methods, results, events = {} }: PluginProtoc
 export function parseProtocolDocument(value: unknown, { plugin, isBundled }: { plugin: string; isBundled: boolean }): ProtocolDocument {
   const parsed = documentSchema.safeParse(value);
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error).replaceAll("\n", " "));
-  const { methods, events = {} } = parsed.data;
+  const { methods, events = {}, errors = {} } = parsed.data;
   if (isBundled) return parsed.data as ProtocolDocument;
   const foreign = Object.keys(methods).find((name) => !name.startsWith(`${plugin}.`));
   if (foreign !== undefined) throw new Error(`the method ${foreign} is not the plugin's own; expected ${plugin}.<verb>`);
   const [event] = Object.keys(events);
   if (event !== undefined)
     throw new Error(`the event ${event} is not the plugin's own; it sends plugin.${plugin}.<name>, which needs no row`);
+  const code = Object.keys(errors).find((name) => !name.startsWith(`${plugin}-`));
+  if (code !== undefined) throw new Error(`the error ${code} is not the plugin's own; expected ${plugin}-<what went wrong>`);
   return parsed.data as ProtocolDocument;
 }
 

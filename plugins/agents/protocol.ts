@@ -1,4 +1,5 @@
 import type { PluginProtocol } from "svc/sdk";
+import { agentErrors } from "./errors.ts";
 import { sessionsEvents } from "./protocol/events/sessions.ts";
 import { servedMethods } from "./protocol/methods.ts";
 import { agentsResults } from "./protocol/results/agents.ts";
@@ -12,4 +13,5 @@ export default {
   methods: servedMethods,
   results: { ...agentsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults },
   events: sessionsEvents,
+  errors: [agentErrors],
 } satisfies PluginProtocol;

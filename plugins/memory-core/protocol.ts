@@ -1,7 +1,8 @@
 import type { PluginProtocol } from "svc/sdk";
+import { memoryErrors } from "./errors.ts";
 import { memoryEvents } from "./protocol-events.ts";
 import { memoryMethods } from "./protocol-methods.ts";
 import { memoryResults } from "./protocol-results.ts";
 
 /** Part of the protocol that this plugin serves. The manifest names this module; `svc.protocol.json` is written from it. */
-export default { methods: memoryMethods, results: memoryResults, events: memoryEvents } satisfies PluginProtocol;
+export default { methods: memoryMethods, results: memoryResults, events: memoryEvents, errors: [memoryErrors] } satisfies PluginProtocol;

@@ -6,9 +6,9 @@ import { readLooseJson } from "../../kernel/cli/loose-json.ts";
 import { inspectPluginFolder } from "../../kernel/loader/discovery.ts";
 import { importModule } from "../../kernel/loader/import.ts";
 import { MANIFEST_FILE, parseManifest } from "../../kernel/loader/manifest.ts";
-import { protocolDocument, protocolText } from "../../kernel/loader/protocol-document.ts";
+import { protocolDocument, protocolText, readProtocolDocument } from "../../kernel/loader/protocol-document.ts";
 import { packageRoot } from "../../kernel/process/paths.ts";
-import { commonErrors, type SvcError } from "../errors.ts";
+import { commonErrors, messageOf, type SvcError } from "../errors.ts";
 import { toJsonSchema } from "../json-schema.ts";
 import type { PluginProtocol } from "../protocol/methods/spec.ts";
 import type { PluginDefinition } from "../types/context.ts";
@@ -35,6 +35,7 @@ export interface InspectedPlugin {
 /** @param dir folder of `svc.plugin.json`, as a path or a `file:` URL */
 export function inspectPlugin(dir: string | URL): InspectedPlugin {
   const root = resolve(typeof dir === "string" && !dir.startsWith("file:") ? dir : fileURLToPath(dir));
+  const isBundled = root.startsWith(join(packageRoot(), "plugins") + sep);
   const manifest = async () => {
     let value: unknown;
     try {
@@ -59,18 +60,25 @@ export function inspectPlugin(dir: string | URL): InspectedPlugin {
       throw failed("its entry has no default export made by definePlugin");
     },
     async protocol() {
-      const { protocol } = await manifest();
+      const { id, protocol } = await manifest();
       if (protocol === undefined) return undefined;
-      const exported = (await importOnce(resolve(root, protocol))) as Partial<PluginProtocol> | null | undefined;
-      if (!exported?.methods || !exported.results) throw failed(`protocol: ${protocol} has no default export with methods and results`);
-      return protocolText(protocolDocument(exported as PluginProtocol));
+      const exported = (await importOnce(resolve(root, protocol))) as PluginProtocol | null | undefined;
+      if (!exported?.methods && !exported?.events && !exported?.errors)
+        throw failed(`protocol: ${protocol} has no default export with methods, events or errors`);
+      try {
+        const text = protocolText(protocolDocument(exported));
+        readProtocolDocument(text, { plugin: id, isBundled });
+        return text;
+      } catch (error) {
+        throw failed(messageOf(error));
+      }
     },
     readme: () => readFile(join(root, "README.md"), "utf8").catch(() => undefined),
     async distrust() {
       const { problem } = await inspectPluginFolder(root);
       return problem && `${problem.code}: ${problem.reason}${problem.hint ? `; ${problem.hint}` : ""}`;
     },
-    bundled: root.startsWith(join(packageRoot(), "plugins") + sep),
+    bundled: isBundled,
   };
 }
 

@@ -13,6 +13,8 @@ interface Sample {
   config?: string;
   id?: string;
   readme?: string | null;
+  /** Further files, by name. */
+  files?: Record<string, string>;
   /** Mode of its folder. */
   mode?: number;
 }
@@ -63,6 +65,7 @@ export default definePlugin({
   await writeFile(join(root, "svc.plugin.json"), JSON.stringify(manifest));
   await writeFile(join(root, "index.ts"), code);
   if (sample.readme !== null) await writeFile(join(root, "README.md"), sample.readme ?? "# sample\n\nRepeats what it is told.\n");
+  for (const [file, text] of Object.entries(sample.files ?? {})) await writeFile(join(root, file), text);
   if (sample.mode) await chmod(root, sample.mode);
   return root;
 }
@@ -71,6 +74,21 @@ const casesOf = (root: string) => pluginCases(root, { limits: { setupTimeoutMs: 
 
 test("a plugin that keeps the contract passes every case", async () => {
   expect(await failing(casesOf(await write("good", {})))).toEqual([]);
+});
+
+const row = { message: "no echo", http: 503, rpc: "UNAVAILABLE" };
+const withErrors = (written: object): Sample => ({
+  manifest: { protocol: "protocol.ts" },
+  files: {
+    "protocol.ts": `import { defineErrors } from "svc/sdk";
+export default { errors: [defineErrors({ "sample-mute": ${JSON.stringify(row)} })] };
+`,
+    "svc.protocol.json": `${JSON.stringify({ methods: {}, errors: written }, null, 2)}\n`,
+  },
+});
+
+test("a plugin whose errors are written beside its manifest passes every case", async () => {
+  expect(await failing(casesOf(await write("errors", withErrors({ "sample-mute": row }))))).toEqual([]);
 });
 
 test.each<[string, Sample, string]>([
@@ -87,6 +105,7 @@ test.each<[string, Sample, string]>([
     "its configSchema is what its config says",
   ],
   ["announces a protocol that its code has not", { manifest: { protocol: "index.ts" } }, "its svc.protocol.json is what its protocol says"],
+  ["has an error that is not written", withErrors({}), "its svc.protocol.json is what its protocol says"],
   ["throws in setup", { setup: 'throw new Error("no");' }, "it loads and registers only what it declares"],
   ["hangs in setup", { setup: "await new Promise(() => {});" }, "it loads and registers only what it declares"],
   [

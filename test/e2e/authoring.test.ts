@@ -315,6 +315,35 @@ test("svc plugins build writes the schema of the code and leaves the rest of the
   expect(await json(home, ["plugins", "build", "built", "--check"])).toMatchObject({ code: 0, value: { written: false } });
 });
 
+test("svc plugins build writes the errors of the code also where nothing was written before", async () => {
+  const folder = await create("mute", "tool");
+  const manifest = join(folder, "svc.plugin.json");
+  await writeFile(manifest, (await readFile(manifest, "utf8")).replace("{", '{\n  "protocol": "src/protocol.ts",'));
+  const row = { message: "no echo from {place}", http: 503, rpc: "UNAVAILABLE", retryable: true };
+  const module = (code: string) => `import { defineErrors } from "svc/sdk";
+export default { errors: [defineErrors({ "${code}": ${JSON.stringify({ ...row, expose: ["place"] })} })] };
+`;
+  const protocol = join(folder, "src/protocol.ts");
+  const written = () => readFile(join(folder, "svc.protocol.json"), "utf8");
+
+  await writeFile(protocol, module("run-failed"));
+  const refused = "svc.protocol.json: the error run-failed is not the plugin's own; expected mute-<what went wrong>";
+  expect(await json(home, ["plugins", "build", "mute"])).toMatchObject({ code: 1, value: { error: { message: refused } } });
+  await writeFile(protocol, module("mute-gone"));
+  expect(await json(home, ["plugins", "build", "mute", "--check"])).toMatchObject({
+    code: 1,
+    value: { error: { code: "protocol-drift" } },
+  });
+  await expect(written()).rejects.toThrow("ENOENT");
+
+  expect(await json(home, ["plugins", "build", "mute"])).toMatchObject({ code: 0, value: { written: true } });
+  expect(JSON.parse(await written())).toEqual({
+    methods: {},
+    errors: { "mute-gone": { ...row, details: { type: "object", properties: { place: {} } } } },
+  });
+  expect(await json(home, ["plugins", "build", "mute", "--check"])).toMatchObject({ code: 0, value: { written: false } });
+});
+
 test("svc plugins install takes the folder up in the running gateway", async () => {
   await create("installed", "tool");
 

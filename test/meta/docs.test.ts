@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { collectReference, errorTables, readManifests } from "../tools/docs/collect.ts";
+import { collectReference, errorSpecsIn, errorTables, readManifests } from "../tools/docs/collect.ts";
 import { referencePages } from "../tools/docs/pages.ts";
 import { type SchemaNode, schemaRows, typeOf } from "../tools/docs/schema-rows.ts";
 import { table } from "../tools/docs/table.ts";
@@ -56,6 +56,17 @@ describe("every error code", () => {
 
   test("has a row", () => {
     expect(without(codes, (code) => pageText("errors.md").includes(`| \`${code}\` |`))).toEqual([]);
+  });
+
+  test("of a plugin is written beside its manifest", async () => {
+    const tables = errorTables().filter((path) => path.startsWith("plugins/"));
+    const defined = await Promise.all(
+      tables.map(async (path) =>
+        Object.keys(await errorSpecsIn(path, (file) => import(file))).map((code) => `${path.split("/")[1]}: ${code}`),
+      ),
+    );
+    const written = input.errors.filter(({ owner }) => owner !== "kernel" && owner !== "sdk");
+    expect(defined.flat().sort()).toEqual(written.map(({ owner, code }) => `${owner}: ${code}`).sort());
   });
 
   test("is used by somebody", () => {

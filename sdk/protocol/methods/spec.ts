@@ -23,11 +23,13 @@ export function method<P extends z.ZodType>(scope: Scope, about: string, params:
 
 /** Part of the protocol that one plugin serves, as the module that its manifest names exports it. Names of methods begin with the plugin's id, unless the plugin comes with svc. */
 export interface PluginProtocol {
-  methods: Readonly<Record<string, MethodSpec>>;
+  methods?: Readonly<Record<string, MethodSpec>>;
   /** Payload of the answer of each method. A schema with an `id` in its `meta` is a shape with a name, which others refer to. */
-  results: Readonly<Record<string, z.ZodType>>;
+  results?: Readonly<Record<string, z.ZodType>>;
   /** Events of the protocol, from plugins that come with svc. Those of any other plugin are `plugin.<id>.<name>` and need no row. */
   events?: Readonly<Record<string, EventSpec & { payload: z.ZodType }>>;
+  /** Tables made by `defineErrors`. Codes begin with the plugin's id and a hyphen, unless the plugin comes with svc. */
+  errors?: readonly object[];
 }
 
 /** A row of a table of methods, ready to spread into `ctx.registerRpc({ ...methodOf(table, "notes.list"), handler })`. */

@@ -4,7 +4,8 @@ import JSON5 from "json5";
 import type { z } from "zod";
 import { coreConfigSchema } from "../../../kernel/config/compose-schema.ts";
 import { type UnservedKey, unservedKeys } from "../../../kernel/config/unserved-keys.ts";
-import { errorSpecsOf } from "../../../sdk/errors.ts";
+import { PROTOCOL_FILE, type ProtocolDocument, readProtocolDocument } from "../../../kernel/loader/protocol-document.ts";
+import { type ErrorSpec, errorSpecsOf } from "../../../sdk/errors.ts";
 import { hooks } from "../../../sdk/hooks.ts";
 import { protocolEventPayloads } from "../../../sdk/protocol/event-payloads.ts";
 import { type EventSpec, protocolEvents } from "../../../sdk/protocol/events.ts";
@@ -23,8 +24,12 @@ import { toWireSchemas } from "./wire-schemas.ts";
 /**
  * Reads the values behind the reference pages: schemas, tables and manifests.
  * @param importModule loads a module of the repository; its `svc/sdk` must be the one this file imports
+ * @param documents what `svc.protocol.json` of each bundled plugin holds, or is about to
  */
-export async function collectReference(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput> {
+export async function collectReference(
+  importModule: (path: string) => Promise<unknown>,
+  documents = readProtocolDocuments(),
+): Promise<ReferenceInput> {
   const manifests = readManifests();
   const plugins = await collectProtocols(manifests, importModule);
   const wire = collectWire(plugins);
@@ -36,7 +41,7 @@ export async function collectReference(importModule: (path: string) => Promise<u
     methodOwners: Object.fromEntries(manifests.flatMap((m) => (m.contributes?.rpc ?? []).map((name) => [name, m.id]))),
     hooks,
     detailsCodes,
-    errors: await collectErrors(importModule),
+    errors: [...(await collectErrors(importModule)), ...errorsOfPlugins(documents)],
   };
 }
 
@@ -45,8 +50,11 @@ function shownKey(entry: UnservedKey): string {
   return "value" in entry ? `${entry.path}: ${entry.value}` : entry.path;
 }
 
+/** Methods and events of plugins. */
+type Wire = Required<Omit<PluginProtocol, "errors">>;
+
 /** Methods and events with their schemas, in one pass so that shapes they share are one. */
-function collectWire(plugins: Required<PluginProtocol>): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
+function collectWire(plugins: Wire): Pick<ReferenceInput, "methods" | "events" | "connect" | "shapes"> {
   const methods: Readonly<Record<string, MethodSpec>> = { ...protocolMethods, ...plugins.methods };
   const resultOf: Readonly<Record<string, z.ZodType>> = { ...protocolResults, ...plugins.results };
   const names = Object.keys(methods);
@@ -76,7 +84,7 @@ function collectWire(plugins: Required<PluginProtocol>): Pick<ReferenceInput, "m
 export async function collectProtocols(
   manifests: readonly Manifest[],
   importModule: (path: string) => Promise<unknown>,
-): Promise<Required<PluginProtocol> & { byPlugin: Record<string, PluginProtocol> }> {
+): Promise<Wire & { byPlugin: Record<string, PluginProtocol> }> {
   const byPlugin: Record<string, PluginProtocol> = {};
   for (const { id, protocol } of manifests) {
     if (protocol === undefined) continue;
@@ -109,13 +117,37 @@ export function errorTables(): string[] {
   );
 }
 
-async function collectErrors(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput["errors"]> {
+/** Errors of the kernel and the SDK, from their tables. */
+async function collectErrors(importModule: (path: string) => Promise<unknown>): Promise<ReferenceInput["errors"][number][]> {
   const rows: ReferenceInput["errors"][number][] = [];
-  for (const path of errorTables()) {
-    const [layer, id] = path.split("/") as [string, string];
-    const module = (await importModule(join(repositoryRoot, path))) as Record<string, unknown>;
-    const specs = Object.values(module).flatMap((value) => Object.entries(errorSpecsOf(value) ?? {}));
-    rows.push(...specs.map(([code, spec]) => ({ code, owner: layer === "plugins" ? id : layer, ...spec })));
+  for (const path of errorTables().filter((path) => !path.startsWith("plugins/"))) {
+    const specs = Object.entries(await errorSpecsIn(path, importModule));
+    rows.push(...specs.map(([code, spec]) => ({ code, owner: path.split("/")[0] as string, ...spec })));
   }
   return rows;
+}
+
+/** Specifications of the tables that a module exports, by code. */
+export async function errorSpecsIn(path: string, importModule: (path: string) => Promise<unknown>): Promise<Record<string, ErrorSpec>> {
+  const module = (await importModule(join(repositoryRoot, path))) as Record<string, unknown>;
+  return Object.assign({}, ...Object.values(module).map((value) => errorSpecsOf(value) ?? {}));
+}
+
+function errorsOfPlugins(documents: Readonly<Record<string, ProtocolDocument>>): ReferenceInput["errors"][number][] {
+  return Object.entries(documents).flatMap(([owner, { errors = {} }]) =>
+    Object.entries(errors).map(([code, { details, ...row }]) => {
+      const { code: name } = (details?.properties ?? {}) as { code?: { const: string } };
+      return { code, owner, ...row, ...(name ? { details: name.const } : {}) };
+    }),
+  );
+}
+
+function readProtocolDocuments(): Record<string, ProtocolDocument> {
+  const files = repositoryFiles().filter((path) => path.startsWith("plugins/") && path.endsWith(`/${PROTOCOL_FILE}`));
+  return Object.fromEntries(
+    files.map((path) => {
+      const plugin = path.split("/")[1] as string;
+      return [plugin, readProtocolDocument(readRepositoryFile(path), { plugin, isBundled: true })];
+    }),
+  );
 }
