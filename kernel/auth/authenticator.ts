@@ -88,13 +88,16 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       const asking = isLocked ? undefined : identify?.({ token, password }, transport, remote);
       const known = asking && (await asking);
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
-      const question = { mode, presented, claim: device, waitMs: attempt.waitMs };
-      // Whoever is locked out costs no signature check and no read of the store.
-      const lockout = lockoutRefusal(question);
-      if (lockout) throw lockout;
-      // Before the check, which is one synchronous step: simultaneous attempts cannot pass a limit together.
-      await device?.load();
-      const verdict = checkCredentials({ ...question, matches: valid.matches, hasSecret: valid.secret !== undefined });
+      const { waitMs } = attempt;
+      if (device) {
+        // Whoever is locked out costs no signature check and no read of the store.
+        const lockout = lockoutRefusal({ mode, presented, claim: device, waitMs });
+        if (lockout) throw lockout;
+        // Before the check, which is one synchronous step: simultaneous attempts cannot pass a limit together.
+        await device.load();
+      }
+      const { matches, secret } = valid;
+      const verdict = checkCredentials({ mode, presented, claim: device, waitMs, matches, hasSecret: secret !== undefined });
       if (verdict.passed === "secret") {
         limiter.succeed(address);
         return { by: { via: "secret" }, revoked: valid.signal };
