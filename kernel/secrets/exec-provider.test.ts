@@ -145,12 +145,20 @@ describe("an executable", () => {
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
   });
 
-  test("is ended when nobody waits any more", async () => {
-    const path = await program("setInterval(() => {}, 1e6);");
-    const abort = new AbortController();
-    const asked = ask(path, {}, { signal: abort.signal });
-    abort.abort();
+  test("is ended when nobody waits any more, whether it runs already or is about to", async () => {
+    const pidFile = join(dir, "pid");
+    const path = await program(`require("fs").writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1e6);`);
+    const running = new AbortController();
+    const asked = ask(path, {}, { signal: running.signal });
+    const pid = await eventually(async () => Number(await readFile(pidFile, "utf8")) || undefined);
+    running.abort();
     expect(reasonOf(await asked)).toBe("was stopped");
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
+
+    const starting = new AbortController();
+    const askedAgain = ask(path, {}, { signal: starting.signal });
+    starting.abort();
+    expect(reasonOf(await askedAgain)).toBe("was stopped");
   });
 
   test("that reads nothing of a long question still answers", async () => {
