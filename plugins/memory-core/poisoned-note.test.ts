@@ -17,7 +17,7 @@ import { createMemoryHost } from "./test-memory-host.ts";
 import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 import type { SearchRequest } from "./worker-protocol.ts";
 
-const poisonedThread = new URL("../../test/fixtures/poisoned-index.worker.ts", import.meta.url);
+const poisonedThread = new URL("../../test/fixtures/poisoned-index.worker.mjs", import.meta.url);
 const threads: IndexThreadOptions = {
   startThread: (data) => startWorker(poisonedThread, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: 64 } }),
   // Long enough for a thread that is only slow on a busy machine: it beats several times in each of these turns.
@@ -76,7 +76,7 @@ const paths = async (index: MemoryIndex, query: string) => {
 };
 
 test("a note on which indexing does not end stops the search of no other note, and is named, also by the next process", async () => {
-  ws.write("memory/poisoned.md", "POISON");
+  ws.write("memory/poisoned.md", "POISON LOOP");
   const outages: Array<string | undefined> = [];
   const index = start({ onState: ({ isDown, lastError }) => outages.push(isDown ? lastError : undefined) });
   void index.watch().catch(() => undefined);
