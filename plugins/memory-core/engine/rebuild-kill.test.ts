@@ -1,20 +1,31 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import Sqlite from "better-sqlite3";
 import { eventually } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestEngine } from "../test-engine.ts";
 import { createTestHost, TEST_DIMS, testFacts } from "../test-host.ts";
 import { createTestWorkspace, type TestWorkspace } from "../test-workspace.ts";
 import type { RebuildStep } from "./rebuild.ts";
 
+const root = fileURLToPath(new URL("../../../", import.meta.url));
+/** The engine, compiled as the product is: from sources each process would start a translator first. */
+const compiled = join(root, "test/.tmp/rebuild-kill");
+const compile = `
+  import { joinPart } from "./bin/join.mjs";
+  await joinPart("plugins/memory-core/engine/engine.ts", process.argv[1]);
+`;
+
+beforeAll(() => {
+  rmSync(compiled, { recursive: true, force: true });
+  execFileSync(process.execPath, ["--input-type=module", "-e", compile, compiled], { cwd: root, timeout: 60_000 });
+}, 60_000);
+
 /** Rebuilds for ever with vectors of its own; `killAt` of the second rebuild is its end. */
-const program = (engine: string, { settings, killAt }: { settings: unknown; killAt: RebuildStep | undefined }) => `
-  import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};
-  const jiti = createJiti(${JSON.stringify(pathToFileURL(engine).href)});
-  const { IndexEngine } = await jiti.import(${JSON.stringify(engine)});
+const program = ({ settings, killAt }: { settings: unknown; killAt: RebuildStep | undefined }) => `
+  import { IndexEngine } from ${JSON.stringify(pathToFileURL(join(compiled, "plugins/memory-core/engine/engine.js")).href)};
   const vector = (text) => Float32Array.from({ length: ${TEST_DIMS} }, (_, i) => Math.sin(i * text.length + i));
   const host = { call: async (method, { texts }) => texts.map(vector) };
   let isReady = false;
@@ -42,8 +53,7 @@ afterEach(() => {
 });
 
 function start(killAt?: RebuildStep): { output(): string; kill(): Promise<void>; ended: Promise<NodeJS.Signals | null> } {
-  const engine = fileURLToPath(new URL("./engine.ts", import.meta.url));
-  const started = spawn(process.execPath, ["--input-type=module", "-e", program(engine, { settings: ws.settings, killAt })], {
+  const started = spawn(process.execPath, ["--input-type=module", "-e", program({ settings: ws.settings, killAt })], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   child = started;
