@@ -25,10 +25,8 @@ let open: VectorStore[];
 let usedDistances: boolean;
 beforeEach(() => {
   usedDistances = false;
-  const verbose = (sql: unknown) => {
-    usedDistances ||= String(sql).includes("vec_distance_cosine");
-  };
-  db = new Sqlite(":memory:", { verbose });
+  db = new Sqlite(":memory:");
+  noteDistances(db);
   db.exec(schemaSql("unicode61"));
   open = [];
 });
@@ -36,6 +34,22 @@ afterEach(() => {
   for (const store of open) store.close();
   db.close();
 });
+
+/** The option `verbose` of the database would write out each vector that is stored. */
+function noteDistances(seen: Database): void {
+  const prepare = seen.prepare.bind(seen);
+  seen.prepare = ((sql: string) => {
+    const statement = prepare(sql);
+    if (!sql.includes("vec_distance_cosine")) return statement;
+    const all = statement.all.bind(statement);
+    return Object.assign(statement, {
+      all(...params: unknown[]) {
+        usedDistances = true;
+        return all(...params);
+      },
+    });
+  }) as typeof seen.prepare;
+}
 
 function store(vector: VectorSettings = bundled, over: Partial<VectorStoreOptions> = {}): VectorStore {
   const made = createVectorStore(db, { vector, ...over });
@@ -83,7 +97,7 @@ describe.each([
 ] as const)("%s vectors", (_name, make) => {
   test.each([[both], [["memory"]], [["sessions"]]] as MemorySource[][][])("of %j are found as sqlite-vec finds them", async (sources) => {
     const random = seededRandom(11);
-    const vectors = make(1_530, 384, random);
+    const vectors = make(1_515, 384, random);
     const vectorStore = store();
     fill(vectorStore, vectors.slice(0, 1_500));
     await warm(vectorStore, unit(384, 0));
@@ -94,7 +108,7 @@ describe.each([
       found += ids(await vectorStore.search(query, 24, sources)).filter((rowid) => right.has(rowid)).length;
     }
 
-    expect(found / (24 * 30)).toBeGreaterThanOrEqual(0.99);
+    expect(found / (24 * 15)).toBeGreaterThanOrEqual(0.99);
   });
 });
 
@@ -275,7 +289,7 @@ describe("the extension", () => {
 describe("signs before bytes", () => {
   test("find the same on vectors that have a structure", async () => {
     const random = seededRandom(7);
-    const vectors = clusteredVectors(4_020, 256, random, 200);
+    const vectors = clusteredVectors(4_010, 256, random, 200);
     const vectorStore = store(bundled, { bitStageFrom: 1_000 });
     fill(vectorStore, vectors.slice(0, 4_000));
     await warm(vectorStore, unit(256, 0));
@@ -286,7 +300,7 @@ describe("signs before bytes", () => {
       found += ids(await vectorStore.search(query, 24, both)).filter((rowid) => right.has(rowid)).length;
     }
 
-    expect(found / (24 * 20)).toBeGreaterThanOrEqual(0.99);
+    expect(found / (24 * 10)).toBeGreaterThanOrEqual(0.99);
   });
 
   test("are left out where they would lose results", async () => {
@@ -325,7 +339,7 @@ describe("without a matrix", () => {
     ["clustered", clusteredVectors],
     ["random", randomVectors],
   ] as const)("sqlite-vec and JavaScript give the rows and scores that the matrix gives, of %s vectors", async (_name, make) => {
-    const vectors = make(3_020, 384, seededRandom(17));
+    const vectors = make(3_005, 384, seededRandom(17));
     fill(store(off), vectors.slice(0, 3_000)); // the table of the extension lacks them, so rows are compared
     const [byMatrix, bySqliteVec, byCode] = [store(off), store(bundled, noMatrix), store(off, noMatrix)];
     await warm(byMatrix, unit(384, 0));
