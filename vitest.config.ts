@@ -13,8 +13,10 @@ const shared = {
 const sharing = { isolate: false, setupFiles: ["./test/setup.ts", "./test/setup-shared.ts"] };
 
 const { plain, gateway } = testKinds();
+/** `npm run test:long` sets it. Files named `*.long.test.ts` are storms and fuzz through and through: they run with it only. */
+const isLong = process.env.SVC_TEST_LONG === "1";
 /** Tests that load the machine themselves: one after the other, with nothing beside them. */
-const storms = ["test/e2e/{storm,reload-storm,stop-under-load}.test.ts"];
+const storms = ["test/e2e/{storm,reload-storm}.long.test.ts"];
 
 export default defineConfig({
   ...shared,
@@ -27,7 +29,7 @@ export default defineConfig({
     sequence: { sequencer: SpreadSequencer },
     projects: [
       project("e2e", ["test/e2e/**/*.test.ts"], {
-        exclude: storms,
+        exclude: isLong ? storms : ["**/*.long.test.ts"],
         testTimeout: 90_000,
         hookTimeout: 90_000,
         // A browser beside other test files may need longer than the second that is the default.
@@ -38,7 +40,9 @@ export default defineConfig({
       project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
       // Files that cannot start a gateway.
       project("unit", plain, { ...sharing, testTimeout: 20_000, hookTimeout: 30_000 }),
-      project("storms", storms, { testTimeout: 90_000, hookTimeout: 90_000, fileParallelism: false, sequence: { groupOrder: 1 } }),
+      ...(isLong
+        ? [project("storms", storms, { testTimeout: 90_000, hookTimeout: 90_000, fileParallelism: false, sequence: { groupOrder: 1 } })]
+        : []),
     ],
   },
 });

@@ -6,9 +6,6 @@ import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Running } from "./_process.ts";
 import { loopbackAddresses, runSeed, type Storm, startStorm, writeLoudPlugin } from "./_storm.ts";
 
-/** `SVC_TEST_LONG=1`: the whole storm of ten thousand. */
-const isLong = process.env.SVC_TEST_LONG === "1";
-
 let storm: Storm;
 beforeEach(() => {
   storm = startStorm();
@@ -62,7 +59,7 @@ test("500 silent sockets from one address, and 300 from many, keep nobody out; a
   await Promise.all([first.client.close(), second.client.close()]);
 }, 60_000);
 
-const crowd = isLong ? 10_000 : 1_000;
+const crowd = 10_000;
 
 test(`${crowd} clients that go at once and come back at once are all back, and what they cost is given back (seed ${runSeed})`, async () => {
   const { gateway, url } = await loudGateway();
@@ -82,7 +79,7 @@ test(`${crowd} clients that go at once and come back at once are all back, and w
     }
   })();
   for (let round = 0; round < 3; round++) {
-    await storm.storm({ spreadMs: isLong ? 6_500 : 1_500, seed: runSeed + round });
+    await storm.storm({ spreadMs: 6_500, seed: runSeed + round });
     const state = await storm.state();
     expect(state.open).toBe(crowd);
     heap.push(await heapOf(watcher));
@@ -101,7 +98,7 @@ test(`${crowd} clients that go at once and come back at once are all back, and w
   await watcher.client.close();
 }, 300_000);
 
-const audience = isLong ? 1_000 : 300;
+const audience = 1_000;
 const hearingCount = audience - 20;
 
 test(`of ${audience} clients 20 stop reading: the others get every event in order, memory stays in its bounds, and the 20 are cut`, async () => {
