@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { needs } from "../servers/needs.ts";
-import { axeViolations, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+import { axeViolations, desktop, launchChromium, phone, type Tab, takeTab } from "./_browser.ts";
 
 const { test } = needs("chromium");
 
@@ -19,12 +19,12 @@ afterAll(async () => {
   await gateway?.close();
 });
 afterEach(async () => {
-  await tab?.context.close();
+  await tab?.leave();
   expect(tab?.problems).toEqual([]);
 });
 
-async function signIn(options: Parameters<typeof openTab>[1] = desktop): Promise<Page> {
-  tab = await openTab(browser, options);
+async function signIn(options: Parameters<typeof takeTab>[1] = desktop): Promise<Page> {
+  tab = await takeTab(browser, options);
   await tab.page.goto(`${gateway.url}/#token=${gateway.token}`);
   await tab.page.getByText("Connected", { exact: true }).waitFor();
   return tab.page;

@@ -5,7 +5,7 @@ import type { SessionRow } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { needs } from "../servers/needs.ts";
-import { axeViolations, launchChromium, openTab, type Tab } from "./_browser.ts";
+import { axeViolations, launchChromium, openTab, type Tab, takeTab } from "./_browser.ts";
 import { createHome, type Home, type Running, startGateway } from "./_process.ts";
 
 const { describe, test } = needs("chromium");
@@ -20,10 +20,10 @@ beforeAll(async () => {
   browser = await launchChromium();
 });
 afterAll(() => browser?.close());
-afterEach(() => tab?.context.close());
+afterEach(() => tab?.leave());
 
 async function openChat(url: string, token: string, key: string): Promise<Page> {
-  tab = await openTab(browser);
+  tab = await takeTab(browser);
   await tab.page.goto(`${url}/#token=${token}`);
   await tab.page.getByText("Connected", { exact: true }).waitFor();
   await tab.page.evaluate(
@@ -195,7 +195,7 @@ describe("while an answer is being written", () => {
   test("a long history is read in pages back to its beginning, and only a part of it is drawn", async () => {
     const key = "agent:main:long";
     await writeHistory(gateway, key, 1_000);
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     const { page } = tab;
     await page.goto(`${gateway.url}/#token=${gateway.token}`);
     await page.getByText("Connected", { exact: true }).waitFor();
@@ -230,7 +230,7 @@ describe("while an answer is being written", () => {
   test("the place one was reading is found again after a reload and after another session", async () => {
     const key = "agent:main:place";
     await writeHistory(gateway, key, 120);
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     const { page } = tab;
     await page.goto(`${gateway.url}/#token=${gateway.token}`);
     await page.getByText("Connected", { exact: true }).waitFor();
@@ -284,7 +284,7 @@ describe("signing in", () => {
   afterAll(() => gateway?.close());
 
   test("a wrong token shows one focused field with the reason; the right one goes on", async () => {
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     const { page } = tab;
     await page.goto(`${gateway.url}/#token=wrong`);
     await page.getByText("The gateway refused this token.").waitFor();
@@ -302,7 +302,7 @@ describe("signing in", () => {
   });
 
   test("without a token it asks for one, without blame", async () => {
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     await tab.page.goto(gateway.url);
     await tab.page.getByRole("heading", { name: "Sign in to this gateway" }).waitFor();
 
@@ -314,7 +314,7 @@ describe("signing in", () => {
 
   test("a password gateway asks for the password and keeps it in memory only", async () => {
     const own = await createTestGateway({ plugins, config: { gateway: { auth: { mode: "password", password: "pass-5150-word" } } } });
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     const { page } = tab;
     await page.goto(own.url);
     await page.getByLabel("Gateway password").fill("pass-5150-word");
@@ -323,7 +323,7 @@ describe("signing in", () => {
 
     expect(await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))).not.toContain("pass-5150-word");
     expect(tab.problems).toEqual([]);
-    await tab.context.close();
+    await tab.leave();
     await own.close();
   });
 
@@ -351,7 +351,7 @@ describe("signing in", () => {
 describe("below a base path", () => {
   test("everything works the same", async () => {
     const gateway = await createTestGateway({ plugins, config: { gateway: { controlUi: { basePath: "/ui" } } } });
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     await tab.page.goto(`${gateway.url}/ui#token=${gateway.token}`);
     await tab.page.getByText("Connected", { exact: true }).waitFor();
 
@@ -362,7 +362,7 @@ describe("below a base path", () => {
     expect((await fetch(`${gateway.url}/ui/control-ui-config.json`)).status).toBe(401);
     expect((await gateway.fetch("/ui/__svc/control-ui-config.json", { method: "HEAD" })).status).toBe(200);
     expect((await fetch(`${gateway.url}/`, { headers: { accept: "text/html" } })).status).toBe(404);
-    await tab.context.close();
+    await tab.leave();
     await gateway.close();
   });
 

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { needs } from "../servers/needs.ts";
-import { axeViolations, axeViolationsInBothSchemes, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+import { axeViolations, axeViolationsInBothSchemes, desktop, launchChromium, phone, type Tab, takeTab } from "./_browser.ts";
 
 const { describe, test } = needs("chromium");
 
@@ -39,12 +39,12 @@ afterAll(async () => {
   await gateway?.close();
 });
 afterEach(async () => {
-  await tab?.context.close();
+  await tab?.leave();
   expect(tab?.problems).toEqual([]);
 });
 
-async function signIn(options: Parameters<typeof openTab>[1] = desktop, address = "#/memory"): Promise<Page> {
-  tab = await openTab(browser, options);
+async function signIn(options: Parameters<typeof takeTab>[1] = desktop, address = "#/memory"): Promise<Page> {
+  tab = await takeTab(browser, options);
   await tab.page.goto(`${gateway.url}/#token=${gateway.token}`);
   await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
   await visit(tab.page, address);
@@ -226,7 +226,7 @@ describe("the index", () => {
     );
     const own = await createTestGateway({ workspace: many, config: { agents: { defaults: { memorySearch: { provider: "none" } } } } });
     try {
-      tab = await openTab(browser);
+      tab = await takeTab(browser);
       await tab.page.goto(`${own.url}/#token=${own.token}`);
       await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
       await visit(tab.page, "#/memory");
@@ -238,9 +238,10 @@ describe("the index", () => {
       await tab.page.getByText("The index is up to date").waitFor();
       await expect.poll(() => tab.page.getByRole("progressbar").count()).toBe(0);
     } finally {
+      // The page would try to come back.
+      await tab.leave();
       await own.close();
     }
-    tab.problems.length = 0; // its socket ends with the gateway
   });
 
   test("says what is wrong in one line, and why behind a button", async () => {
@@ -324,7 +325,7 @@ describe("axe finds nothing", () => {
 
 test("while the gateway is away the page keeps what it shows, says how old it is, and searches no more", async () => {
   const own = await createTestGateway({ workspace: notes, config: { agents: { defaults: { memorySearch: { provider: "none" } } } } });
-  tab = await openTab(browser);
+  tab = await takeTab(browser);
   const { page } = tab;
   try {
     await own.service("memory@1").sync("main");
@@ -340,5 +341,6 @@ test("while the gateway is away the page keeps what it shows, says how old it is
   expect(await page.locator(".row-line").count()).toBe(3);
   expect(await page.getByRole("button", { name: "Search", exact: true }).getAttribute("aria-disabled")).toBe("true");
   await tab.picture("memory-stale-desktop");
+  await tab.leave();
   tab.problems.length = 0; // a socket that cannot connect is said on the console
 });

@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect } from "vitest";
 import { needs } from "../servers/needs.ts";
-import { launchChromium, openTab, type Tab } from "./_browser.ts";
+import { launchChromium, type Tab, takeTab } from "./_browser.ts";
 
 const { test } = needs("chromium");
 
@@ -123,7 +123,7 @@ async function visit(page: Page, address: string): Promise<void> {
 
 test(`${corpus.length} hostile texts stay texts in messages, titles, lists, errors and files`, async () => {
   const foreign: string[] = [];
-  tab = await openTab(browser);
+  tab = await takeTab(browser);
   const { page } = tab;
   page.on(
     "request",
@@ -165,11 +165,11 @@ test(`${corpus.length} hostile texts stay texts in messages, titles, lists, erro
 
   expect(foreign).toEqual([]);
   expect(tab.problems).toEqual([]);
-  await tab.context.close();
+  await tab.leave();
 });
 
 test("what is shown of them is what was written", async () => {
-  tab = await openTab(browser);
+  tab = await takeTab(browser);
   const { page } = tab;
   await page.goto(`${gateway.url}/#token=${gateway.token}`);
   await page.getByText("Connected", { exact: true }).waitFor();
@@ -180,5 +180,5 @@ test("what is shown of them is what was written", async () => {
   }
 
   expect(tab.problems).toEqual([]);
-  await tab.context.close();
+  await tab.leave();
 });

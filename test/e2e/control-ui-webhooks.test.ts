@@ -3,7 +3,7 @@ import type { SvcConfigInput } from "svc/sdk";
 import { createTestGateway, eventually, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { needs } from "../servers/needs.ts";
-import { axeViolationsInBothSchemes, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+import { axeViolationsInBothSchemes, desktop, launchChromium, openTab, phone, type Tab, takeTab } from "./_browser.ts";
 
 const { describe, test } = needs("chromium");
 
@@ -42,12 +42,12 @@ beforeEach(async () => {
   await gateway.reload({ hooks });
 });
 afterEach(async () => {
-  await tab?.context.close();
+  await tab?.leave();
   expect(tab?.problems).toEqual([]);
 });
 
-async function signIn(options: Parameters<typeof openTab>[1] = desktop, address = "#/webhooks"): Promise<Page> {
-  tab = await openTab(browser, options);
+async function signIn(options: Parameters<typeof takeTab>[1] = desktop, address = "#/webhooks"): Promise<Page> {
+  tab = await takeTab(browser, options);
   await tab.page.goto(`${gateway.url}/#token=${gateway.token}`);
   await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
   await tab.page.evaluate((hash) => {
@@ -241,7 +241,7 @@ test("while they are off the page says how to switch them on", async () => {
 test("without the plugin one line says so, and how to start it", async () => {
   const own = await createTestGateway({ plugins: ["store", "agents", "control-ui", "devices"] });
   try {
-    tab = await openTab(browser);
+    tab = await takeTab(browser);
     await tab.page.goto(`${own.url}/#token=${own.token}`);
     await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
     await tab.page.keyboard.press("g");
@@ -250,7 +250,7 @@ test("without the plugin one line says so, and how to start it", async () => {
     expect(await tab.page.locator(".command code").textContent()).toBe("svc plugins enable webhooks");
   } finally {
     // The page would try to come back.
-    await tab.context.close();
+    await tab.leave();
     await own.close();
   }
 });

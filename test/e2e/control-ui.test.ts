@@ -4,7 +4,7 @@ import type { Browser, Page, Response } from "playwright-core";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { needs } from "../servers/needs.ts";
-import { axeViolationsInBothSchemes, desktop, launchChromium, openTab, phone, type Tab } from "./_browser.ts";
+import { axeViolationsInBothSchemes, desktop, launchChromium, openTab, phone, type Tab, takeTab } from "./_browser.ts";
 
 const { describe, test } = needs("chromium");
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 afterEach(async () => {
-  await tab?.context.close();
+  await tab?.leave();
   expect(tab?.problems).toEqual([]);
 });
 
@@ -34,12 +34,16 @@ async function readNotes(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readFile(join(notes, name), "utf8")])));
 }
 
-async function signIn(options: Parameters<typeof openTab>[1] = desktop, address = ""): Promise<Page> {
-  tab = await openTab(browser, options);
-  await tab.page.goto(`${gateway.url}/#token=${gateway.token}`);
-  await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
+async function signIn(options: Parameters<typeof takeTab>[1] = desktop, address = ""): Promise<Page> {
+  tab = await takeTab(browser, options);
+  await enter(tab.page);
   if (address !== "") await visit(tab.page, address);
   return tab.page;
+}
+
+async function enter(page: Page): Promise<void> {
+  await page.goto(`${gateway.url}/#token=${gateway.token}`);
+  await page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
 }
 
 async function visit(page: Page, address: string): Promise<void> {
@@ -62,7 +66,9 @@ function newChat(): string {
 
 describe("connecting", () => {
   test("#token= signs in, is wiped from the address, and stays out of everything but the tab's storage", async () => {
-    const page = await signIn();
+    tab = await openTab(browser);
+    const { page } = tab;
+    await enter(page);
 
     expect(page.url()).toBe(`${gateway.url}/#/overview`);
     expect(await page.evaluate(() => history.length)).toBe(2);
@@ -91,8 +97,7 @@ describe("connecting", () => {
     const seen: Response[] = [];
     tab.page.on("response", (response) => seen.push(response));
     const wire = await statusesOnTheWire(tab.page);
-    await tab.page.goto(`${gateway.url}/#token=${gateway.token}`);
-    await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
+    await enter(tab.page);
     await tab.page.getByText("keyword search").waitFor();
     const first = seen.splice(0);
     const preloaded = await tab.page
