@@ -12,7 +12,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const token = "e2e-token-1234";
 
 const homes: Array<{ remove(): Promise<void> }> = [];
-const running: Running[] = [];
+const stops: Array<() => Promise<unknown>> = [];
 
 export async function freshHome(): Promise<Home> {
   const home = await createHome();
@@ -27,8 +27,13 @@ export function removeLater(thing: { remove(): Promise<void> }): void {
 
 export async function gatewayIn(home: Home, args: string[] = [], env: Record<string, string> = {}): Promise<Running> {
   const gateway = await startGateway(home, args, env);
-  running.push(gateway);
+  stopLater(() => gateway.kill("SIGTERM"));
   return gateway;
+}
+
+/** Called by `stopAll`, before homes are removed. */
+export function stopLater(stop: () => Promise<unknown>): void {
+  stops.push(stop);
 }
 
 export async function configured(home: Home, config: object = { gateway: { mode: "local", auth: { token } } }): Promise<Home> {
@@ -53,6 +58,6 @@ export async function json(home: Home, args: string[], env: Record<string, strin
 }
 
 export async function stopAll(): Promise<void> {
-  for (const gateway of running.splice(0)) await gateway.kill("SIGTERM");
+  for (const stop of stops.splice(0)) await stop();
   for (const home of homes.splice(0)) await home.remove();
 }

@@ -63,7 +63,7 @@ export async function startGateway(home: Home, args: string[] = [], env: Record<
   });
   const out = collect(child);
   const closed = once(child, "close");
-  const port = await portOf(child, home).catch(async (error: unknown) => {
+  const port = await portIn(home, { pid: child.pid, hasEnded: () => hasEnded(child) }).catch(async (error: unknown) => {
     await ended(child, "SIGKILL");
     throw new Error(`the gateway, process ${child.pid}, is not ready: ${error}\n${out.stderr}${out.stdout}`);
   });
@@ -80,12 +80,18 @@ export async function startGateway(home: Home, args: string[] = [], env: Record<
   };
 }
 
-/** Port of a gateway once it is ready, or nothing when it ends before. @throws {Error} when it is not ready in time */
-async function portOf(child: ChildProcess, { stateDir, readyMs = 30_000 }: Home): Promise<number | undefined> {
+/**
+ * Port of the gateway of a home once it is ready, or nothing when it ends before.
+ * @throws {Error} when it is not ready in time
+ */
+export async function portIn(
+  { stateDir, readyMs = 30_000 }: Home,
+  { pid, hasEnded }: { pid: number | undefined; hasEnded(): boolean },
+): Promise<number | undefined> {
   const port = await eventually(async () => {
-    if (hasEnded(child)) return "none";
+    if (hasEnded()) return "none";
     const info = JSON.parse(await readFile(join(stateDir, "gateway", "runtime.json"), "utf8")) as { pid: number; port: number };
-    return info.pid === child.pid && info.port;
+    return info.pid === pid && info.port;
   }, readyMs);
   return port === "none" ? undefined : port;
 }

@@ -10,6 +10,7 @@ import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 describe("svc setup", () => {
@@ -68,17 +69,16 @@ describe("svc setup", () => {
 describe("svc gateway", () => {
   afterEach(stopAll);
 
-  test("without a config refuses with 78 and the reason, which status remembers until it runs; SIGTERM stops it gracefully with 0", async () => {
+  test("without a config refuses with 78 and the reason, which status remembers until it runs", async () => {
     const home = await freshHome();
     const refused = await svcCommand(home, ["gateway"]);
     expect(refused.code).toBe(78);
     expect(refused.stderr).toContain(`Gateway start blocked: set gateway.mode=local (no config at ${join(home.stateDir, "svc.json")})`);
     expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: { code: "start-blocked" } });
 
-    const gateway = await gatewayIn(await configured(home));
+    const gateway = await gatewayHere(await configured(home));
     await eventually(async () => (await command(home, ["health"])).code === 0);
-    expect(await gateway.kill("SIGTERM")).toBe(0);
-    expect(gateway.out.stderr).toContain("stopped");
+    expect(await gateway.stop()).toBe(0);
     // What refused it once was overcome, also for somebody who asks when it is stopped again.
     expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: null });
   });
@@ -97,7 +97,7 @@ describe("svc gateway", () => {
   ] as const)("a second %s ends it at once with %i", async (signal, code) => {
     const home = await configured(await freshHome(), {
       gateway: { mode: "local", auth: { token: "e2e-token-1234" } },
-      plugins: { load: { paths: [await slowToStop()] } },
+      plugins: { load: { paths: [await slowToStop()] }, allow: ["slow-to-stop"] },
     });
     const gateway = await gatewayIn(home);
     gateway.child.kill(signal);
@@ -130,7 +130,7 @@ describe("svc gateway", () => {
   });
 
   test("SIGUSR2 restarts it in the same process and opens no debugger", async () => {
-    const home = await configured(await freshHome());
+    const home = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } }, plugins: { allow: [] } });
     const gateway = await gatewayIn(home);
     gateway.child.kill("SIGUSR2");
     await expectRestarted(home, gateway);
@@ -138,7 +138,7 @@ describe("svc gateway", () => {
 
   test("svc gateway restart returns when the gateway answers again", async () => {
     const home = await configured(await freshHome());
-    const gateway = await gatewayIn(home);
+    const gateway = await gatewayHere(home);
     expect(await svcCommand(home, ["gateway", "restart"])).toMatchObject({ code: 0, stdout: "Restarted.\n" });
     expect(gateway.out.stderr.split("listening on")).toHaveLength(3);
     expect(await command(home, ["health"])).toMatchObject({ code: 0 });
@@ -184,7 +184,7 @@ describe("svc gateway", () => {
     const first = await gatewayIn(await configured(await freshHome()), ["--port", port]);
     const ended = once(first.child, "close");
     const home = await configured(await freshHome());
-    await gatewayIn(home, ["--port", port, "--force"]);
+    await gatewayHere(home, ["--port", port, "--force"]);
     expect((await ended)[0]).toBe(0);
     expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ ok: true, gateway: { port: Number(port) } });
   });
@@ -203,19 +203,19 @@ describe("svc gateway", () => {
     const home = await configured(await freshHome(), { gateway: { mode: "local" } });
     const file = join(home.stateDir, "password");
     await writeFile(file, "correct horse\n");
-    await gatewayIn(home, ["--auth", "password", "--password-file", file]);
+    await gatewayHere(home, ["--auth", "password", "--password-file", file]);
     expect(await command(home, ["health", "--password", "correct horse"])).toMatchObject({ code: 0 });
     const without = await commandJson(home, ["health"]);
     expect(without.value).toMatchObject({ error: { hint: "no password was found; give --password, or set SVC_GATEWAY_PASSWORD" } });
     const wrong = await commandJson(home, ["health", "--password", "battery staple"]);
     expect(wrong.value).toMatchObject({ ok: false, error: { type: "auth", hint: expect.stringContaining("the secret came from flag") } });
-    expect(await svcCommand(home, ["gateway", "--password-file", `${file}.none`])).toMatchObject({ code: 2 });
+    expect(await command(home, ["gateway", "--password-file", `${file}.none`])).toMatchObject({ code: 2 });
   });
 
   test("what --port and --bind decide is what banner and status show, whatever the environment says", async () => {
     const home = await configured(await freshHome());
     const [port, other] = [await freePort(), { SVC_GATEWAY_PORT: "1" }];
-    const gateway = await gatewayIn(home, ["--port", String(port), "--bind", "lan"], other);
+    const gateway = await gatewayHere(home, ["--port", String(port), "--bind", "lan"], other);
     await eventually(() => gateway.out.stdout.includes("svc is ready on"));
     expect(gateway.out.stdout).toContain(`svc is ready on ws://127.0.0.1:${port}\n`);
     expect(gateway.out.stdout).toContain(`Control UI   http://127.0.0.1:${port}/`);
@@ -232,16 +232,16 @@ describe("svc gateway", () => {
     await mkdir(join(base, ".svc-dev"), { recursive: true });
     await writeFile(join(base, ".svc-dev", "mark"), "old");
     const dev: Home = { ...home, stateDir: join(base, ".svc-dev") };
-    const gateway = await gatewayIn(dev, ["--dev", "--reset", "--allow-unconfigured"]);
+    const gateway = await gatewayHere(dev, ["--dev", "--reset", "--allow-unconfigured"]);
     expect(await readdir(dev.stateDir)).not.toContain("mark");
     expect(await readFile(join(base, ".svc-dev.old", "mark"), "utf8")).toBe("old");
 
     const status = await commandJson(dev, ["--dev", "gateway", "status"]);
     expect(status.value).toMatchObject({ ok: true, gateway: { secretSource: "runtime" } });
-    expect(await gateway.kill("SIGTERM")).toBe(0);
+    expect(await gateway.stop()).toBe(0);
     await expect(stat(join(dev.stateDir, "gateway", "runtime-token"))).rejects.toMatchObject({ code: "ENOENT" });
     await expect(stat(join(dev.stateDir, "svc.json"))).rejects.toMatchObject({ code: "ENOENT" });
-    expect(await svcCommand(home, ["gateway", "--reset"])).toMatchObject({ code: 2 });
+    expect(await command(home, ["gateway", "--reset"])).toMatchObject({ code: 2 });
   });
 
   async function expectRestarted(home: Home, gateway: Running): Promise<void> {
@@ -250,6 +250,7 @@ describe("svc gateway", () => {
     await eventually(async () => (await command(home, ["health"])).code === 0);
     expect(gateway.child.exitCode).toBeNull();
     expect(await gateway.kill("SIGTERM")).toBe(0);
+    expect(gateway.out.stderr).toContain("stopped");
   }
 
   /** A plugin whose end takes as long as it may. */
@@ -300,15 +301,13 @@ describe("other ways to start", () => {
     expect((await closed)[0]).toBe(0);
   });
 
-  // Every module is translated first, unless an earlier run has left it in the cache.
+  // Every module is translated first, unless another test or an earlier run has left it in the cache.
   test("without a build everything runs from the sources", { timeout: 240_000 }, async () => {
     const copy = await mkdtemp(join(tmpdir(), "svc-sources-"));
     removeLater({ remove: () => rm(copy, { recursive: true, force: true }) });
-    // The runtime of local models is large, and nothing of this story.
-    const filter = (path: string) => !path.endsWith("node_modules");
-    for (const part of ["bin", "kernel", "sdk", "plugins", "package.json"])
-      await cp(join(root, part), join(copy, part), { recursive: true, filter });
-    await symlink(join(root, "node_modules"), join(copy, "node_modules"));
+    // An installation without `dist`. The sources are links, so that what is translated here serves every test that runs them, and the other way round.
+    await cp(join(root, "bin"), join(copy, "bin"), { recursive: true });
+    for (const part of ["kernel", "sdk", "plugins", "package.json", "node_modules"]) await symlink(join(root, part), join(copy, part));
     const home = await configured(await freshHome());
     const run = (...args: string[]) =>
       spawn(process.execPath, [join(copy, "bin/svc.mjs"), ...args], { env: home.env, stdio: ["ignore", "pipe", "inherit"] });

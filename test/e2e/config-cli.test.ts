@@ -1,10 +1,11 @@
-import { readdir, readFile, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { createHome, type Home, svcCommand } from "./_process.ts";
 
 /** `bin/svc.mjs` of the product with failpoints. */
@@ -42,8 +43,8 @@ const env = { E2E_TOKEN: token };
 
 async function richHome(): Promise<Home> {
   const home = await freshHome();
-  await command(home, ["setup"]);
-  await writeFile(join(home.stateDir, "svc.json"), rich);
+  await mkdir(home.stateDir, { mode: 0o700 });
+  await writeFile(join(home.stateDir, "svc.json"), rich, { mode: 0o600 });
   await writeFile(join(home.stateDir, "logging.json5"), logging);
   return home;
 }
@@ -86,13 +87,13 @@ describe("without a gateway", () => {
     expect([set.code, last(set.stdout)]).toEqual([0, "Gateway not running; takes effect at next start."]);
     expect(await config(home)).toBe(rich.replace('{ id: "ops" }', '{ id: "ops", name: "Ops people" }'));
 
-    const unset = await program(home, "config", "unset", "agents.list[1].name");
+    const unset = await svc(home, "config", "unset", "agents.list[1].name");
     expect(unset.code).toBe(0);
     expect(await config(home)).toBe(rich);
 
-    expect(last((await program(home, "config", "set", "gateway.mode", "local")).stdout)).toBe("No change.");
+    expect(last((await svc(home, "config", "set", "gateway.mode", "local")).stdout)).toBe("No change.");
     await writeFile(join(home.stateDir, "change.json5"), "{ logging: { level: 'warn' } } // louder");
-    expect((await program(home, "config", "patch", "--file", join(home.stateDir, "change.json5"))).code).toBe(0);
+    expect((await svc(home, "config", "patch", "--file", join(home.stateDir, "change.json5"))).code).toBe(0);
     expect(await config(home)).toBe(rich);
     expect(await config(home, "logging.json5")).toBe(logging.replace("'info'", "'warn'"));
   });
@@ -158,10 +159,10 @@ describe("without a gateway", () => {
     expect(stdout).toMatch(/^warning: plugins\.entries\.nosuch: .+\n(.+\n)*.* is valid\.$/m);
   });
 
-  test("six commands at the same time all leave their value", async () => {
+  test("six commands at the same time, three of them in one process, all leave their value", async () => {
     const home = await richHome();
     const names = ["A", "B", "C", "D", "E", "F"];
-    const done = await Promise.all(names.map((name) => program(home, "config", "set", `env.vars.${name}`, name)));
+    const done = await Promise.all(names.map((name, i) => (i < 3 ? program : svc)(home, "config", "set", `env.vars.${name}`, name)));
     expect(done.map(({ code, stderr }) => ({ code, stderr }))).toEqual(names.map(() => ({ code: 0, stderr: "" })));
     const vars = (await json(home, ["config", "get", "env.vars"])).value;
     expect(vars).toMatchObject(Object.fromEntries(names.map((name) => [name, name])));
@@ -209,7 +210,7 @@ describe("with a gateway", () => {
     const home = await richHome();
     await writeFile(join(home.stateDir, "svc.json"), rich.replace('"debounceMs": 50,', 'mode: "hot"'));
     const before = await config(home);
-    await gatewayIn(home, [], env);
+    await gatewayHere(home, [], env);
 
     expect(await svc(home, "config", "set", "agents.list[id=ops].name", "x")).toMatchObject({
       code: 0,
@@ -229,7 +230,7 @@ describe("with a gateway", () => {
 
   test("another machine's config is read and changed by --url, as far as the gateway shows it", async () => {
     const home = await richHome();
-    const gateway = await gatewayIn(home, [], env);
+    const gateway = await gatewayHere(home, [], env);
     const elsewhere = await freshHome();
     const to = ["--url", `ws://127.0.0.1:${gateway.port}`, "--token", token];
     expect(await command(elsewhere, ["config", "get", "agents.list[id=main].name", ...to])).toMatchObject({
@@ -246,7 +247,7 @@ describe("with a gateway", () => {
 
   test("a new token ends the connection it came over, and the command still says that it is applied", async () => {
     const home = await richHome();
-    await gatewayIn(home, [], env);
+    await gatewayHere(home, [], env);
     const done = await svc(home, "config", "set", "gateway.auth.token", "another-long-token");
     expect(done).toMatchObject({ code: 0, stdout: "Applied live by the running gateway.\n" });
     expect((await svc(home, "gateway", "call", "health")).code).toBe(0);
@@ -256,7 +257,7 @@ describe("with a gateway", () => {
 describe("a config with a syntax error", () => {
   test("leaves the commands their way to the running gateway, and says where the error is", async () => {
     const home = await configured(await freshHome(), { gateway: { mode: "local", port: await freePort(), auth: { token } } });
-    const gateway = await gatewayIn(home);
+    const gateway = await gatewayHere(home);
     await eventually(() => readFile(join(home.stateDir, "svc.json.last-good")));
     await writeFile(join(home.stateDir, "svc.json"), '{\n  gateway: { mode: "local",\n  logging: {} ');
 
@@ -268,7 +269,7 @@ describe("a config with a syntax error", () => {
     }
     expect((await command(home, ["dashboard", "--no-open"])).stdout).toContain(`#token=${token}`);
 
-    await gateway.kill("SIGTERM");
+    await gateway.stop();
     const logs = await command(home, ["logs"]);
     expect([logs.code, logs.stdout]).toEqual([0, expect.stringContaining("listening on")]);
   });
@@ -301,6 +302,7 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
   const changed = rich.replace("'local'", "'remote'");
   for (const point of steps) {
     await writeFile(join(home.stateDir, "svc.json"), rich);
+    await writeFile(join(home.stateDir, "logging.json5"), logging);
     const killed = await svcCommand({ ...home, program: failing }, ["config", "set", "gateway.mode", "remote"], {
       ...env,
       ...failingAt(`config.${point}=kill`),
@@ -314,7 +316,6 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
     await utimes(join(home.stateDir, "svc.json.lock"), longAgo, longAgo).catch(() => undefined);
     const next = await svc(home, "config", "set", "logging.level", point === "after-lock" ? "warn" : "debug");
     expect(next.code, `${point}: ${next.stderr}`).toBe(0);
-    await svc(home, "config", "set", "logging.level", "info");
     const left = (await readdir(home.stateDir)).filter((name) => /\.lock|\.tmp/.test(name));
     expect(left, point).toEqual([]);
   }
@@ -327,7 +328,7 @@ test.each([
   const program = programOf();
   const home = { ...(await createHome()), ...(program ? { program } : {}) };
   try {
-    await svcCommand(home, ["setup"]);
+    await command(home, ["setup"]);
     const done = await svcCommand(home, ["config", "set", "logging.level", "warn"], {
       ...env,
       SVC_FAILPOINT: "config.after-lock=kill",
