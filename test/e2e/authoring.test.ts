@@ -1,14 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { kinds } from "../../plugins/authoring/kinds.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, gatewayIn, json, stopAll } from "./_cli.ts";
-import { linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
+import { command, commandJson } from "./_command.ts";
+import { linkFolder, linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 let product: PackedProduct;
@@ -30,13 +31,36 @@ afterAll(async () => {
 });
 
 const inFolder = (name: string): Home => ({ ...home, cwd: join(author, name) });
-const call = async (method: string) => (await json(home, ["gateway", "call", method])).value;
+const call = async (method: string) => (await commandJson(home, ["gateway", "call", method])).value;
 
 async function create(id: string, kind: string): Promise<string> {
   const made = await svcCommand(home, ["plugins", "create", id, "--kind", kind]);
   expect(made).toMatchObject({ code: 0, stderr: "" });
   expect(made.stdout).toContain(`created ${id} in ${id}`);
   return join(author, id);
+}
+
+type Kind = (typeof kinds)[number];
+const created = new Map<Kind, Promise<string>>();
+
+/** The plugin `my-<kind>` as it was created. */
+function myPlugin(kind: Kind): Promise<string> {
+  const made = created.get(kind) ?? create(`my-${kind}`, kind);
+  created.set(kind, made);
+  return made;
+}
+
+/** A plugin as `create` writes it, without the start of a program: a copy of the one of its kind, under an id of its own. */
+async function copyOf(kind: Kind, id: string): Promise<string> {
+  const [from, to] = [await myPlugin(kind), join(author, id)];
+  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (!entry.isFile() || path.includes("node_modules")) continue;
+    await mkdir(dirname(join(to, relative(from, path))), { recursive: true });
+    await writeFile(join(to, relative(from, path)), (await readFile(path, "utf8")).replaceAll(`my-${kind}`, id));
+  }
+  await linkFolder(to, "svc", product.packageRoot);
+  return to;
 }
 
 describe("the package", () => {
@@ -96,7 +120,7 @@ describe("svc plugins create", () => {
   let tested: VitestReport;
 
   beforeAll(async () => {
-    for (const kind of kinds) await create(`my-${kind}`, kind);
+    for (const kind of kinds) await myPlugin(kind);
     for (const name of ["vitest", "@types/node"]) await linkPackage(author, name);
     await writeFile(join(author, "tsconfig.json"), JSON.stringify({ extends: `./my-${kinds[0]}/tsconfig.json`, include: ["my-*/src"] }));
     await writeFile(join(author, "vitest.config.mjs"), `export default { test: { projects: ["my-*"] } };`);
@@ -124,8 +148,8 @@ describe("svc plugins create", () => {
 
     const full = await json(home, ["plugins", "create", "full"]);
     expect(full).toMatchObject({ code: 1, value: { ok: false, error: { code: "folder-not-empty" } } });
-    expect((await svcCommand(home, ["plugins", "create", "Odd_Id"])).code).toBe(2);
-    expect((await svcCommand(home, ["plugins", "create", "odd", "--kind", "odd"])).code).toBe(2);
+    expect((await command(home, ["plugins", "create", "Odd_Id"])).code).toBe(2);
+    expect((await command(home, ["plugins", "create", "odd", "--kind", "odd"])).code).toBe(2);
     expect(await readFile(join(author, "full/notes.txt"), "utf8")).toBe("mine");
     expect((await svcCommand(home, ["plugins", "create", "spaced", "--dir", "two words"])).stdout).toContain("\n  cd 'two words'\n");
 
@@ -177,7 +201,7 @@ export default definePlugin({
 const save = writeFileAtomic;
 
 test("svc plugins dev shows each edit in the running gateway, and a broken one with its place while the old one serves on", async () => {
-  const folder = await create("weather", "plain");
+  const folder = await copyOf("plain", "weather");
   const manifest = join(folder, "svc.plugin.json");
   await writeFile(manifest, (await readFile(manifest, "utf8")).replace('"entry"', '"contributes": { "rpc": ["weather.now"] },\n  "entry"'));
   await save(join(folder, "src/index.ts"), withMethod("grey"));
@@ -206,7 +230,7 @@ test("svc plugins dev shows each edit in the running gateway, and a broken one w
 });
 
 test("svc plugins dev names what was refused of a plugin that loads", async () => {
-  const folder = await create("refused", "plain");
+  const folder = await copyOf("plain", "refused");
   const dev = await startDev(folder);
   expect(await dev.next()).toMatchObject({ status: "enabled", refused: [] });
   await save(join(folder, "src/index.ts"), withMethod("grey").replace('id: "weather"', 'id: "refused"'));
@@ -219,21 +243,20 @@ test("svc plugins dev names what was refused of a plugin that loads", async () =
 });
 
 test("a plugin runs in a process of its own also where packages are links", async () => {
-  const folder = await create("apart", "tool");
+  const folder = await copyOf("tool", "apart");
   const apart = await configured(await product.home(), {
     gateway: { mode: "local", auth: { token: "e2e-token-1234" } },
     plugins: { load: { paths: [folder] }, entries: { apart: { enabled: true, isolation: "process" } } },
   });
-  await gatewayIn(apart);
-  const { plugins } = (await json(apart, ["plugins", "list"])).value as { plugins: Array<{ id: string; state: string }> };
+  const other = await gatewayIn(apart);
+  const { plugins } = (await commandJson(apart, ["plugins", "list"])).value as { plugins: Array<{ id: string; state: string }> };
   expect(plugins.find((p) => p.id === "apart")).toMatchObject({ state: "active" });
-  await stopAll();
-  gateway = await gatewayIn(home);
+  await other.kill("SIGTERM");
   await apart.remove();
 });
 
 test("svc plugins dev loads a plugin that waits for its first use, so that its faults are seen", async () => {
-  const folder = await create("embed-lazy", "embedding");
+  const folder = await copyOf("embedding", "embed-lazy");
   const dev = await startDev(folder);
   expect(await dev.next()).toMatchObject({ id: "embed-lazy", status: "enabled" });
   const index = join(folder, "src/index.ts");
@@ -249,7 +272,7 @@ test("svc plugins dev loads a plugin that waits for its first use, so that its f
 });
 
 test("svc plugins dev tells a person what happened, and needs a running gateway", async () => {
-  const folder = await create("told", "plain");
+  const folder = await copyOf("plain", "told");
   const child = spawn(process.execPath, [home.program as string, "plugins", "dev"], { cwd: folder, env: home.env });
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -264,20 +287,20 @@ test("svc plugins dev tells a person what happened, and needs a running gateway"
   await once(child, "close");
 
   const alone = { ...(await product.home()), cwd: folder };
-  const refused = await svcCommand(alone, ["plugins", "dev"]);
+  const refused = await command(alone, ["plugins", "dev", folder]);
   await alone.remove();
-  const nowhere = await json(home, ["plugins", "dev", "nowhere"]);
+  const nowhere = await commandJson(home, ["plugins", "dev", join(author, "nowhere")]);
   expect(nowhere).toMatchObject({ code: 1, value: { ok: false, error: { code: "not-a-plugin-folder" } } });
   await expect(access(join(author, "nowhere"))).rejects.toThrow("ENOENT");
   expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("gateway not reachable") });
 });
 
 test("svc plugins validate names what does not hold", async () => {
-  const folder = await create("checked", "tool");
+  const folder = await copyOf("tool", "checked");
   expect(await json(inFolder("checked"), ["plugins", "validate"])).toMatchObject({ code: 0, value: { ok: true } });
 
   await rm(join(folder, "README.md"));
-  const { code, value } = await json(home, ["plugins", "validate", "checked"]);
+  const { code, value } = await commandJson(home, ["plugins", "validate", folder]);
 
   expect(code).toBe(1);
   const told = await svcCommand(home, ["plugins", "validate", "checked"]);
@@ -295,14 +318,14 @@ test("svc plugins validate names what does not hold", async () => {
 });
 
 test("svc plugins build writes the schema of the code and leaves the rest of the manifest alone", async () => {
-  const folder = await create("built", "tool");
+  const folder = await copyOf("tool", "built");
   const manifest = join(folder, "svc.plugin.json");
   const commented = (await readFile(manifest, "utf8")).replace("{", "{\n  // what it is\n");
   await writeFile(manifest, commented);
   const index = join(folder, "src/index.ts");
   await writeFile(index, (await readFile(index, "utf8")).replace('z.string().default("echo: ")', 'z.string().max(9).default("echo: ")'));
 
-  const check = await json(home, ["plugins", "build", "built", "--check"]);
+  const check = await commandJson(home, ["plugins", "build", folder, "--check"]);
   expect(check).toMatchObject({ code: 1, value: { error: { code: "config-schema-drift" } } });
   expect(await readFile(manifest, "utf8")).toBe(commented);
 
@@ -312,7 +335,7 @@ test("svc plugins build writes the schema of the code and leaves the rest of the
   expect(written).toContain('"maxLength": 9');
   const before = (text: string) => text.slice(0, text.indexOf('"configSchema"'));
   expect(before(written)).toBe(before(commented));
-  expect(await json(home, ["plugins", "build", "built", "--check"])).toMatchObject({ code: 0, value: { written: false } });
+  expect(await commandJson(home, ["plugins", "build", folder, "--check"])).toMatchObject({ code: 0, value: { written: false } });
 });
 
 test("svc plugins build writes the errors of the code also where nothing was written before", async () => {
@@ -345,11 +368,11 @@ export default { errors: [defineErrors({ "${code}": ${JSON.stringify({ ...row, e
 });
 
 test("svc plugins install takes the folder up in the running gateway", async () => {
-  await create("installed", "tool");
+  await copyOf("tool", "installed");
 
   const done = await json(home, ["plugins", "install", "installed"]);
 
   expect(done).toMatchObject({ code: 0, value: { ok: true } });
-  const listed = (await json(home, ["plugins", "list"])).value.plugins as Array<{ id: string; state: string; origin: string }>;
+  const listed = (await commandJson(home, ["plugins", "list"])).value.plugins as Array<{ id: string; state: string; origin: string }>;
   expect(listed.find((p) => p.id === "installed")).toMatchObject({ state: "active", origin: "global" });
 });

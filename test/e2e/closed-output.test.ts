@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { createHome, type Home, svcCommand } from "./_process.ts";
+import { command } from "./_command.ts";
+import { createHome, type Home } from "./_process.ts";
 
 const program = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));
 
@@ -14,7 +15,7 @@ let home: Home;
 const children: Array<ReturnType<typeof spawn>> = [];
 beforeEach(async () => {
   home = await createHome();
-  const setup = await svcCommand(home, ["setup", "--non-interactive"]);
+  const setup = await command(home, ["setup", "--non-interactive"]);
   expect(setup, setup.stderr).toMatchObject({ code: 0 });
 });
 afterEach(async () => {
@@ -54,7 +55,7 @@ test("a gateway whose stdout and stderr are closed before the banner serves on, 
 
   const port = await portOf(child);
   await eventually(async () => (await logText()).includes("stdout is closed (EPIPE)"), 20_000); // the banner is what fails on stdout
-  const listed = await svcCommand(home, ["plugins", "list"], { SVC_GATEWAY_PORT: String(port) });
+  const listed = await command(home, ["plugins", "list"], { SVC_GATEWAY_PORT: String(port) });
   child.kill("SIGHUP");
   await eventually(async () => (await logText()).includes("SIGHUP: config"), 20_000);
 

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
-import { type Home, svcCommand } from "./_process.ts";
+import { gatewayHere } from "./_gateway-here.ts";
+import type { Home } from "./_process.ts";
 
 afterEach(stopAll);
 
 async function setUp(): Promise<Home> {
   const home = await freshHome();
-  await svcCommand(home, ["setup"]);
+  await command(home, ["setup"]);
   return home;
 }
 
@@ -22,7 +23,7 @@ test("a fresh installation has nothing to mend, and looking writes nothing", asy
   const before = await readdir(home.stateDir);
   const { code, value } = await json(home, ["doctor"]);
   expect({ code, ids: ids(value) }).toEqual({ code: 0, ids: [] });
-  expect((await svcCommand(home, ["doctor", "--severity-min", "info"])).code).toBe(
+  expect((await command(home, ["doctor", "--severity-min", "info"])).code).toBe(
     ids(value).length < (value.findings as unknown[]).length ? 1 : 0,
   );
   expect(await readdir(home.stateDir)).toEqual(before);
@@ -58,8 +59,8 @@ test("a missing mode and a missing token are written in one go, comments kept", 
 test("a broken config is explained with its place, and comes back only when that is asked for", async () => {
   const home = await setUp();
   const good = await readFile(file(home), "utf8");
-  const gateway = await gatewayIn(home);
-  await gateway.kill("SIGTERM");
+  const gateway = await gatewayHere(home);
+  await gateway.stop();
   expect(await readFile(file(home, "svc.json.last-good"), "utf8")).toBe(good);
   const broken = `{\n  gateway: { mode: "local", prt: 1, auth: { token: "sensitive-token-1" } }\n}`;
   await writeFile(file(home), broken, { mode: 0o600 });

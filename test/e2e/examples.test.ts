@@ -2,8 +2,10 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { freshHome, stopAll } from "./_cli.ts";
+import { commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 const questions = [...readFileSync(join(examples, "README.md"), "utf8").matchAll(/^\| (.+\?) \| `(memory\/\S+)` \|$/gm)].map((m) => ({
@@ -52,7 +54,7 @@ describe("an example config", () => {
   const files = readdirSync(examples).filter((name) => /^config-.*\.json$/.test(name));
   const readme = readFileSync(join(examples, "README.md"), "utf8");
 
-  afterAll(stopAll);
+  afterEach(stopAll);
 
   /** A gateway on a copy: it keeps files of its own beside its config. */
   async function running(name: string) {
@@ -60,8 +62,8 @@ describe("an example config", () => {
     cpSync(join(examples, name), join(home.stateDir, "svc.json"));
     cpSync(join(examples, "plugin-hello"), join(home.stateDir, "plugin-hello"), { recursive: true });
     const env = { SVC_GATEWAY_TOKEN: "example-token-1234" };
-    await gatewayIn(home, [], env);
-    return (...args: string[]) => json(home, ["gateway", "call", ...args], env);
+    await gatewayHere(home, [], env);
+    return (...args: string[]) => commandJson(home, ["gateway", "call", ...args], env);
   }
 
   test.each(files)("%s is explained, and a gateway starts with it", async (name) => {

@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { freshHome, gatewayIn, stopAll } from "./_cli.ts";
 import { svcCommand } from "./_process.ts";
 
@@ -19,7 +19,8 @@ async function openToOthers(folder: string): Promise<string[]> {
 
 test("after a full run everything in the state directory is its user's alone, databases and their journals included", async () => {
   const home = await freshHome();
-  process.umask(0o022);
+  const own = process.umask(0o022);
+  onTestFinished(() => void process.umask(own));
   expect((await svcCommand(home, ["setup", "--non-interactive"])).code).toBe(0);
   const source = join(home.stateDir, "..", "source");
   await mkdir(source, { mode: 0o755 });

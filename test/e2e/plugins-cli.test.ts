@@ -5,14 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { method } from "../kernel/_plugin-gateway.ts";
 import { writePlugin } from "../kernel/_plugins.ts";
-import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 let root: string;
 const manifest = { name: "Lamp", description: "Lights up", contributes: { rpc: ["lamp.word"] }, permissions: ["net"] };
 const lamp = (word: string) => writePlugin(root, "lamp", { manifest, setup: method("lamp.word", JSON.stringify(word)) });
-const word = async (home: Home) => (await json(home, ["gateway", "call", "lamp.word"])).value.value;
+const word = async (home: Home) => (await commandJson(home, ["gateway", "call", "lamp.word"])).value.value;
 
 async function prepare(): Promise<Home> {
   const folder = await lamp("old");
@@ -41,7 +42,7 @@ describe("with a running gateway", () => {
     for (const part of ["lamp  Lamp", "Lights up", `config: ${join(root, "lamp")}`, "active since", "lamp.word", "permissions    net"]) {
       expect(stdout).toContain(part);
     }
-    expect((await json(home, ["plugins", "info", "lamp"])).value).toMatchObject({
+    expect((await commandJson(home, ["plugins", "info", "lamp"])).value).toMatchObject({
       ok: true,
       source: "gateway",
       from: { origin: "config" },
@@ -88,7 +89,7 @@ describe("with a running gateway", () => {
     const own = await freshHome();
     const entries = { gate: { enabled: true, grants: ["hooks.gate"] } };
     await configured(own, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: [join(root, "gate")] }, entries } });
-    await gatewayIn(own);
+    await gatewayHere(own);
     expect(await command(own, ["plugins", "list"])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("refused by plugin gate"),

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
-import { type Home, type Running, svcCommand } from "./_process.ts";
+import { command } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
+import type { Home, Running } from "./_process.ts";
 
 afterEach(stopAll);
 
@@ -16,7 +18,7 @@ const started = async (own: object) => {
   const home = await configured(await freshHome(), own);
   return { home, gateway: await gatewayIn(home) };
 };
-const said = (gateway: Running, text: string) => eventually(() => gateway.out.stderr.includes(text), 20_000);
+const said = (gateway: Pick<Running, "out">, text: string) => eventually(() => gateway.out.stderr.includes(text), 20_000);
 const status = (secret: string, gateway: Running) =>
   fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } }).then((r) => r.status);
 const runtime = async (home: Home) =>
@@ -53,7 +55,7 @@ describe("SIGHUP", () => {
     await said(gateway, "config reload skipped (invalid config): gateway");
 
     expect(await status(token, gateway)).toBe(200);
-    const shown = await svcCommand(home, ["gateway", "status", "--token", token, "--port", String(gateway.port)]);
+    const shown = await command(home, ["gateway", "status", "--token", token, "--port", String(gateway.port)]);
     expect(shown.stdout).toMatch(/^Config reload: invalid since .+bogus/m);
   });
 });
@@ -70,16 +72,7 @@ describe("a change that needs a restart", () => {
       return now.startedAt > before.startedAt && now;
     }, 30_000);
     expect(after.pid).toBe(before.pid);
-    const { stdout } = await svcCommand(home, [
-      "gateway",
-      "call",
-      "plugins.list",
-      "--json",
-      "--token",
-      token,
-      "--port",
-      String(after.port),
-    ]);
+    const { stdout } = await command(home, ["gateway", "call", "plugins.list", "--json", "--token", token, "--port", String(after.port)]);
     expect(JSON.parse(stdout)).toMatchObject({
       plugins: expect.arrayContaining([
         expect.objectContaining({ id: "model-recall", state: "error", error: expect.stringContaining("deny") }),
@@ -90,15 +83,15 @@ describe("a change that needs a restart", () => {
 
   test("ends with 75 under a supervisor", async () => {
     const home = await configured(await freshHome(), config());
-    const gateway = await gatewayIn(home, [], { SVC_SERVICE_MARKER: "test" });
-    const closed = new Promise<number | null>((resolve) => gateway.child.once("close", resolve));
+    const gateway = await gatewayHere(home, [], { SVC_SERVICE_MARKER: "test" });
     await writeFile(file(home), JSON.stringify(config({ plugins: { deny: ["model-recall"] } })));
-    expect(await closed).toBe(75);
+    expect(await gateway.ended).toBe(75);
   });
 });
 
 test("the log level follows the config while the gateway runs", async () => {
-  const { home, gateway } = await started(config({ logging: { level: "warn", consoleLevel: "warn" } }));
+  const home = await configured(await freshHome(), config({ logging: { level: "warn", consoleLevel: "warn" } }));
+  const gateway = await gatewayHere(home);
   await writeFile(file(home), JSON.stringify(config({ logging: { level: "info", consoleLevel: "info" } })));
   await said(gateway, "config reload applied (logging.consoleLevel, logging.level)");
   expect(gateway.out.stderr).not.toContain("ready");
