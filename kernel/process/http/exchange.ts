@@ -79,8 +79,9 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     const { undici, stop, resolve } = this.#options;
     const body = new undici.ResponseBody({ resume: () => controller.resume(), abort: () => controller.abort(undefined as never) });
-    this.#body = body;
-    stop.onStop = (reason) => void body.on("error", () => undefined).destroy(reason as Error);
+    // Somebody who leaves early has no use for the error of the connection that is closed then.
+    this.#body = body.on("error", () => undefined);
+    stop.onStop = (reason) => void body.destroy(reason as Error);
     resolve({ status, headers: joined(headers), body });
   }
 
@@ -96,7 +97,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     const { sent, reject } = this.#options;
     const body = this.#body;
     // Parts of the response that are under way come first.
-    queueMicrotask(() => (body ? body.on("error", () => undefined).destroy(error) : reject(error)));
+    queueMicrotask(() => (body ? body.destroy(error) : reject(error)));
     if (isInPieces(sent) && sent.chunks instanceof Readable) sent.chunks.on("error", () => undefined).destroy(error);
   }
 }

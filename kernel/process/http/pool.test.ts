@@ -186,6 +186,36 @@ test("a connection to a host that does not answer ends with the plugin, not ten 
   await eventually(() => closed === 1, 2_000);
 });
 
+test("a connection that does not come about ends at the limit for connecting, not at that of the request", async () => {
+  // A listener that says nothing: TLS never begins.
+  const server = createTcpServer((socket) => void socket.resume().on("error", () => undefined));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  opened.push(() => void server.close());
+  const { request } = pool({ connectMs: 200 });
+
+  const asked = request(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, { timeoutMs: 10_000 });
+
+  await expect(asked).rejects.toMatchObject({ code: "request-failed", message: expect.stringContaining("ETIMEDOUT") });
+});
+
+test("a response that nobody listens to may break, be aborted or end with the plugin", async () => {
+  const begun: ServerResponse[] = [];
+  const served = await serve((_req, res) => {
+    begun.push(res);
+    res.writeHead(200).write("a");
+  });
+  const [life, gone] = [new AbortController(), new AbortController()];
+  const { request } = pool({ signal: life.signal });
+  const bodies = [await request(served.url), await request(served.url, { signal: gone.signal }), await request(served.url)];
+
+  begun[0]?.destroy();
+  gone.abort(new Error("gone"));
+  await eventually(() => bodies.slice(0, 2).every(({ body }) => body.closed));
+  life.abort(new Error("the plugin stopped"));
+  await eventually(() => bodies.every(({ body }) => body.closed)); // an error that nobody handles fails the run
+});
+
 test("silence is a timeout: of the connection, of the head, in the queue, in the body", async () => {
   const served = await serve((req, res) => void (req.url === "/body" && res.writeHead(200).write("a")));
   const { request } = pool();

@@ -266,8 +266,7 @@ function isResendable({ method = "GET", body, idempotent = method === "GET" || m
 function failingWith(body: Readable, explain: (error: unknown) => Error): Readable {
   const destroy = body._destroy.bind(body);
   body._destroy = (error, callback) => destroy(error && explain(error), callback);
-  // Somebody who leaves early has no use for the error of the connection that is closed then.
-  return body.on("error", () => undefined);
+  return body;
 }
 
 const HEADERS_TIMEOUT = "UND_ERR_HEADERS_TIMEOUT";

@@ -116,6 +116,22 @@ test.each([
   expect(seen).toEqual([]);
 });
 
+test("a refused tunnel is closed, also where the proxy leaves its side open", async () => {
+  let closed = 0;
+  const lasting = createTcpServer((socket) => {
+    socket.on("data", () => socket.write("HTTP/1.1 403 No\r\n\r\n"));
+    socket.on("error", () => undefined).on("close", () => closed++);
+  });
+  lasting.listen(0, "127.0.0.1");
+  await once(lasting, "listening");
+  opened.push(() => lasting.close());
+  const { request } = pool({ HTTPS_PROXY: `http://127.0.0.1:${(lasting.address() as AddressInfo).port}` });
+
+  await expect(request(`https://${HOST}/`)).rejects.toMatchObject({ code: "proxy-failed" });
+
+  await eventually(() => closed === 1);
+});
+
 test("a proxy that is not there is named", async () => {
   const { url } = proxy;
   await proxy.close();
