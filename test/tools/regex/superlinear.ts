@@ -1,8 +1,8 @@
 import { cpuMs } from "../growth.ts";
 import { type Attack, attacksOn } from "./attacks.ts";
 
-/** Lengths of the strings, small ones first: an exponential expression must not be met with a long one. */
-const lengths = [10, 16, 22, 30, 40, 64, 256, 1_024, 4_096];
+/** Lengths of the strings, small ones first: neither exponential nor cubic work must be met with a long one. */
+const lengths = [10, 16, 22, 30, 40, 64, 256, 4_096];
 /** Above this time a string is worth a second look; linear work on the longest takes some microseconds. */
 const SUSPICIOUS_MS = 0.3;
 /** Factor between the two lengths that are compared, and what a character of the longer one may cost more when the work is linear. */
