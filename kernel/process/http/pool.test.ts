@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
@@ -302,6 +303,17 @@ test("a kept connection that the server closes is replaced for what may arrive t
     if (isReplaced) expect(await bodyOf(request(served.url, options))).toBe("ok");
     else await expect(request(served.url, options)).rejects.toMatchObject(failed);
     expect(arrived).toBe(isReplaced ? 2 : 1);
+  }
+});
+
+test("a body in pieces whose request fails is closed, and nobody has to listen to it", async () => {
+  const served = await serve((req) => void req.socket.destroy());
+  const { request } = pool();
+  for (const url of [served.url, "http://127.0.0.1:1"]) {
+    const chunks = new Readable({ read: () => undefined });
+    chunks.push("a"); // the first of two
+    await expect(request(url, { method: "POST", body: { bytes: 2, chunks } })).rejects.toMatchObject({ code: "request-failed" });
+    await eventually(() => chunks.closed); // an error that nobody handles fails the run
   }
 });
 
