@@ -10,8 +10,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
-import { configured, freePort, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
+import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 describe("with a running gateway", () => {
@@ -36,7 +37,7 @@ describe("with a running gateway", () => {
   });
 
   test("sessions list into a pipe shows a foreign title, escape sequences and all", async () => {
-    await svcCommand(home, ["agent", "--message", "\u001b[2J\u202etitle", "--session-key", "foreign"]);
+    await command(home, ["agent", "--message", "\u001b[2J\u202etitle", "--session-key", "foreign"]);
     const { code, stdout } = await svcCommand(home, ["sessions", "list", "--search", "foreign"]);
     expect([code, stdout.split("\n")[1]]).toEqual([0, expect.stringMatching(/^agent:main:foreign {2}.* {2}\\u001b\[2J\\u202etitle$/)]);
   });
@@ -76,7 +77,7 @@ describe("with a running gateway", () => {
   });
 
   test("status prints one table; --json the payload of the method", async () => {
-    const { code, stdout } = await svcCommand(home, ["status"]);
+    const { code, stdout } = await command(home, ["status"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Item +Value\nSystem /);
     expect(stdout).toMatch(new RegExp(`^Gateway +ws://127\\.0\\.0\\.1:${gateway.port}, .*, ready, pid ${gateway.child.pid}`, "m"));
@@ -134,7 +135,7 @@ describe("with a running gateway", () => {
   });
 
   test("the shell command that the hints show really asks the question", async () => {
-    const { stdout } = await svcCommand(home, ["gateway", "hints"]);
+    const { stdout } = await command(home, ["gateway", "hints"]);
     const curl = /Ask by curl {2}([\s\S]*?'\n)/.exec(stdout)?.[1] ?? expect.fail("no curl command");
     const shell = spawn("sh", ["-c", curl.replaceAll("node bin/svc.mjs", `${process.execPath} ${join(root, "bin/svc.mjs")}`)], {
       env: home.env,
@@ -179,7 +180,7 @@ describe("with a running gateway", () => {
   test("the client of svc/sdk/client connects, sees agent events in order, and comes back after the gateway's restart", async () => {
     const own = await configured(await freshHome());
     const port = String(await freePort());
-    const first = await gatewayIn(own, ["--port", port]);
+    const first = await gatewayHere(own, ["--port", port]);
     const client = watchClient(createClient({ url: `ws://127.0.0.1:${port}`, auth: { token: token } }));
     const boot = (await client.connect()).server.bootId;
     const seqs: number[] = [];
@@ -191,8 +192,8 @@ describe("with a running gateway", () => {
     const states: string[] = [];
     const back = new Promise((resolve) => client.onGap(resolve));
     client.onState((state) => states.push(state.state));
-    await first.kill("SIGTERM");
-    await gatewayIn(own, ["--port", port]);
+    await first.stop();
+    await gatewayHere(own, ["--port", port]);
     expect(await back).toMatchObject({ cause: "reconnect", health: { ok: true }, presence: [{ reason: "self" }] });
     expect(states[0]).toBe("waiting");
     expect(client.hello?.server.bootId).not.toBe(boot);
@@ -288,7 +289,7 @@ describe("with a gateway that does not answer", () => {
   });
 
   test("a call ends after its --timeout", async () => {
-    const { code, value } = await json(home, ["gateway", "call", "health", "--url", silent.url, "--timeout", "300"]);
+    const { code, value } = await commandJson(home, ["gateway", "call", "health", "--url", silent.url, "--timeout", "300"]);
     expect(code).toBe(1);
     expect(value).toEqual({
       ok: false,

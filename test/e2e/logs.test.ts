@@ -104,30 +104,26 @@ describe("with a running gateway", () => {
     expect(await command(home, ["logs", "--token", "wrong-token"])).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("logs --follow shows what comes, outlives a restart of the gateway, and ends with Ctrl-C", async () => {
+  test("logs --follow shows what comes, outlives a restart of the gateway, and ends with Ctrl-C; with --json it tells of both in documents", async () => {
     const following = follow(home, []);
+    const inDocuments = follow(home, ["--json", "--limit", "1"]);
     await following.shows("[gateway] ready");
+    await inDocuments.shows('"type":"meta"');
     expect(await call(home, "config.patch", { raw: "{logging: {maxFiles: 4}}", baseHash: await hash(home) })).toMatchObject({ code: 0 });
     await following.shows("config.patch: wrote svc.json");
 
     await gateway.kill("SIGTERM");
     await following.shows("reading the log file");
     await following.shows("[gateway] stopped");
+    await inDocuments.shows('"type":"notice"');
     gateway = await gatewayIn(home);
     await following.shows("connected to the gateway again");
     expect(await following.interrupt()).toBe(130);
+    await inDocuments.interrupt();
+
     const shown = lines(following.out.text).filter((line) => line.includes("config.patch: wrote"));
     expect(shown).toHaveLength(1);
-  });
-
-  test("logs --follow --json tells of both in documents", async () => {
-    const following = follow(home, ["--json", "--limit", "1"]);
-    await following.shows('"type":"meta"');
-    await gateway.kill("SIGTERM");
-    await following.shows('"type":"notice"');
-    gateway = await gatewayIn(home);
-    await following.interrupt();
-    expect(documents(following.out.text).every(({ type }) => type === "meta" || type === "log" || type === "notice")).toBe(true);
+    expect(documents(inDocuments.out.text).every(({ type }) => type === "meta" || type === "log" || type === "notice")).toBe(true);
   });
 });
 
@@ -139,7 +135,7 @@ describe("without a gateway", () => {
     await mkdir(join(home.stateDir, "logs"));
     const record = { ts: "2026-03-01T12:03:44.120Z", level: "warn", subsystem: "gateway/hooks", msg: "slow", pid: 1, ms: 7 };
     await writeFile(join(home.stateDir, "logs", "gateway-2026-03-01.jsonl"), `${JSON.stringify(record)}\nnot ours\n`);
-    const { code, stdout, stderr } = await svcCommand(home, ["logs", "--utc"]);
+    const { code, stdout, stderr } = await command(home, ["logs", "--utc"]);
     expect(stdout).toBe("2026-03-01T12:03:44.120Z warn  [gateway/hooks] slow ms=7\nnot ours\n");
     expect(stderr).toContain("reading the log file");
     expect(code).toBe(0);
@@ -151,7 +147,7 @@ describe("without a gateway", () => {
 
   test("logs of a gateway elsewhere fails when it is not there", async () => {
     const home = await configured(await freshHome());
-    const { code, stderr } = await svcCommand(home, ["logs", "--url", `ws://127.0.0.1:${await freePort()}`, "--token", "x"]);
+    const { code, stderr } = await command(home, ["logs", "--url", `ws://127.0.0.1:${await freePort()}`, "--token", "x"]);
     expect(code).toBe(1);
     expect(stderr).toContain("gateway not reachable");
   });

@@ -95,7 +95,7 @@ describe("with a running gateway", () => {
 
     expect((await program("--help")).stdout).toMatch(/demo say +Say which version this is/);
 
-    expect(await programJson(home, ["plugins", "uninstall", "demo"])).toMatchObject({
+    expect(await json(["plugins", "uninstall", "demo"])).toMatchObject({
       code: 0,
       value: { plugin: { id: "demo", version: "1.1.0" } },
     });
@@ -147,7 +147,7 @@ test("one changed byte keeps an installed plugin, and its commands, from running
   await svc("plugins", "install", await folderOf("1.0.0"));
   await writeFile(join(home.stateDir, "plugins/demo/cli/say.ts"), `${filesOf("1.0.0")["cli/say.ts"]} `);
 
-  expect(await program("demo", "say")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("integrity") });
+  expect(await svc("demo", "say")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("integrity") });
   const doctor = await json(["plugins", "doctor"]);
   expect(doctor.code).toBe(1);
   expect(doctor.value.findings).toEqual([
@@ -161,7 +161,7 @@ test("one changed byte keeps an installed plugin, and its commands, from running
     code: 0,
     value: { changed: true, state: "active" },
   });
-  expect((await program("demo", "say")).stdout).toBe("demo 1.0.0\n");
+  expect((await svc("demo", "say")).stdout).toBe("demo 1.0.0\n");
 });
 
 test("a plugin dropped into the workspace does not load by itself, and its commands do not exist", async () => {
