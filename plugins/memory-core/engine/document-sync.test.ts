@@ -115,7 +115,7 @@ test("equal pieces of one line are kept apart", async () => {
 
 test("a file over 16 MiB is skipped and named, one of exactly 16 MiB is taken", async () => {
   ws.write("memory/big.md", Buffer.alloc(16 * 1024 * 1024 + 1, "x\n"));
-  ws.write("memory/full.md", Buffer.alloc(16 * 1024 * 1024, 10));
+  ws.write("memory/full.md", Buffer.alloc(16 * 1024 * 1024, `${" ".repeat(1_023)}\n`));
   ws.write("memory/ok.md", "fine");
   const { skipped } = await sync();
   expect(skipped).toEqual([{ path: "memory/big.md", code: "EFBIG" }]);
