@@ -17,6 +17,16 @@ const check = process.argv.includes("--check");
 const jiti = createJiti(import.meta.url, {
   alias: { "svc/sdk/internal": join(root, "sdk/internal/index.ts"), "svc/sdk": join(root, "sdk/index.ts") },
 });
+/** Path below the root → what stands there, or has to. */
+const wanted = new Map();
+// The key tree is made of the written sections, so these come before everything that reads it.
+const { collectSections } = await jiti.import(join(root, "test/tools/docs/sections.ts"));
+const { sectionTypes } = await jiti.import(join(root, "test/tools/docs/section-types.ts"));
+const sections = await collectSections((path) => jiti.import(path));
+for (const [path, part] of Object.entries(sections)) wanted.set(path, `${JSON.stringify(part, null, 2)}\n`);
+wanted.set("kernel/config/section-types.ts", sectionTypes(Object.assign({}, ...Object.values(sections))));
+if (!check) for (const [path, text] of wanted) if (read(path) !== text) write(path, text);
+
 const { collectProtocols, collectReference, readManifests } = await jiti.import(join(root, "test/tools/docs/collect.ts"));
 const { referencePages } = await jiti.import(join(root, "test/tools/docs/pages.ts"));
 const { protocolDocument, protocolText, PROTOCOL_FILE } = await jiti.import(join(root, "kernel/loader/protocol-document.ts"));
@@ -29,8 +39,7 @@ spawnSync(process.execPath, [join(root, "bin/build.mjs"), "--if-needed"], { stdi
 const entries = { "svc/sdk": "index", "svc/sdk/client": "client/index", "svc/sdk/testing": "testing/index" };
 const declarations = Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, `sdk/${path}.d.ts`]));
 
-/** Path below the root → what stands there, or has to. */
-const wanted = new Map([...pages].map(([name, text]) => [`sdk/docs/reference/${name}`, text]));
+for (const [name, text] of pages) wanted.set(`sdk/docs/reference/${name}`, text);
 wanted.set(
   "sdk/api.md",
   apiReport(declarations, (path) => readFileSync(join(root, "dist", path), "utf8")),
@@ -52,9 +61,13 @@ if (check) {
   }
   process.exitCode = stale.length + leftOver.length > 0 ? 1 : 0;
 } else {
-  for (const path of stale) writeFileSync(join(root, path), wanted.get(path));
+  for (const path of stale) write(path, wanted.get(path));
   for (const name of leftOver) rmSync(join(folder, name));
-  for (const path of stale) console.log(`wrote ${path}`);
+}
+
+function write(path, text) {
+  writeFileSync(join(root, path), text);
+  console.log(`wrote ${path}`);
 }
 
 function read(path) {

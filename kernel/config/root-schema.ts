@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { sharedSections } from "../../sdk/config/root.ts";
+import { readBundledSections } from "./bundled-sections.ts";
+import type { PluginSections, PluginSectionsInput } from "./section-types.ts";
 import { commandsSchema } from "./sections/commands.ts";
 import { diagnosticsSchema } from "./sections/diagnostics.ts";
 import { envSchema } from "./sections/env.ts";
@@ -27,24 +29,22 @@ const ownSections = {
 type Own = z.ZodObject<typeof ownSections, z.core.$strict>;
 
 declare module "../../sdk/config/root.ts" {
-  interface SvcConfig extends z.output<Own> {}
-  interface SvcConfigInput extends z.input<Own> {}
+  interface SvcConfig extends z.output<Own>, PluginSections {}
+  interface SvcConfigInput extends z.input<Own>, PluginSectionsInput {}
 }
 
-const { plugins, channels, bindings, ...earlier } = sharedSections;
-const { $schema, logging, diagnostics, secrets, commands, env, meta } = ownSections;
+/** Sections that one plugin owns; their types are written from the same files. */
+type Owned = { [K in keyof PluginSections]: z.ZodType<PluginSections[K], PluginSectionsInput[K]> };
 
-/** The whole key tree, in the order of the documents; the only list of config keys. Unknown keys are errors. */
-export const rootSchema = z.strictObject({
-  $schema,
-  ...earlier,
-  logging,
-  diagnostics,
-  secrets,
-  plugins,
-  channels,
-  commands,
-  bindings,
-  env,
-  meta,
-});
+const sections = { ...ownSections, ...sharedSections, ...(readBundledSections() as unknown as Owned) };
+
+/** Order of the documents; a section that is not named here follows. */
+const order = [
+  ...["$schema", "gateway", "hooks", "agents", "memory", "models", "tools", "session", "messages", "cron", "logging"],
+  ...["diagnostics", "secrets", "plugins", "channels", "commands", "bindings", "env", "meta"],
+];
+const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+const ordered = Object.entries(sections).sort(([a], [b]) => place(a) - place(b));
+
+/** The whole key tree; the only list of config keys. Unknown keys are errors. */
+export const rootSchema = z.strictObject(Object.fromEntries(ordered) as typeof sections);

@@ -173,8 +173,13 @@ async function readFolder(place: Place, host: DiscoveryHost): Promise<PluginCand
     const reason = `needs plugin API ${manifest.svc.api}, this gateway has ${SDK_API_VERSION}`;
     return stopped(blocked("api-mismatch", reason, "install a version of the plugin that was made for this API"));
   }
+  const isBundled = origin === "bundled" || root.startsWith(host.bundledRoot);
+  if (manifest.sections !== undefined && !isBundled) {
+    const reason = `${MANIFEST_FILE}: sections: only plugins that come with svc own a section; expected configSchema, for plugins.entries.${manifest.id}.config`;
+    return stopped(blocked("manifest-invalid", reason, "take the field out of the manifest"));
+  }
   try {
-    base = { ...base, ...(await readMethods(root, manifest, origin === "bundled" || root.startsWith(host.bundledRoot))) };
+    base = { ...base, ...(await readMethods(root, manifest, isBundled)) };
   } catch (error) {
     return stopped(blocked("manifest-invalid", messageOf(error), "write it again with: svc plugins build"));
   }

@@ -120,6 +120,13 @@ describe("what does not load says why:", () => {
       "manifest-invalid",
       "svc.protocol.json: the method agents.list is not the plugin's own; expected pp.<verb>",
     ],
+    [
+      "a section of the config in a plugin from elsewhere",
+      () => plugin("pp", { sections: "sections.ts" }),
+      {},
+      "manifest-invalid",
+      "svc.plugin.json: sections: only plugins that come with svc own a section; expected configSchema, for plugins.entries.pp.config",
+    ],
     ["another API", () => plugin("pp", { svc: { api: "^2.0.0" } }), {}, "api-mismatch", "needs plugin API ^2.0.0, this gateway has 1.0.0"],
     ["no entry", () => plugin("pp", {}, null), {}, "path-escape", "its entry index.ts or index.js is missing or outside its folder"],
     [

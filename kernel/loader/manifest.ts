@@ -138,6 +138,7 @@ const manifestSchema = z.strictObject({
     )
     .optional(),
   protocol: insidePath.optional(),
+  sections: insidePath.optional(),
   deprecated: z.string().min(1).optional(),
 });
 

@@ -20,17 +20,30 @@ export function parseSize(text: string): number | undefined {
   return m ? Math.round(Number(m[1]) * (sizeUnits[(m[2] as string).toLowerCase()] as number)) : undefined;
 }
 
-/** Range and wording of an amount that may be written as a number or as a text with a unit. */
-interface Amount {
+/** Unit and range of an amount. A section of the config that stands in a file is made from them again. */
+export interface AmountField {
+  unit: DurationUnit | "bytes";
   min: number;
   max: number;
+}
+
+/** By the definition, which a schema keeps when it is copied to get a description. */
+const fields = new WeakMap<object, AmountField>();
+
+/** Unit and range of a schema made by {@link duration} or {@link sizeBytes}; undefined for any other. */
+export function amountFieldOf(schema: z.ZodType): AmountField | undefined {
+  return fields.get(schema.def);
+}
+
+/** Range and wording of an amount that may be written as a number or as a text with a unit. */
+interface Amount extends AmountField {
   /** Unit of the number: `milliseconds`. */
   counted: string;
   example: string;
   parse(text: string): number | undefined;
 }
 
-function amount({ min, max, counted, example, parse }: Amount) {
+function amount({ unit, min, max, counted, example, parse }: Amount) {
   const range = `${min} to ${max === Number.MAX_SAFE_INTEGER ? "any" : max} ${counted}`;
   const message = `expected a whole number of ${counted} or a text such as "${example}" (${range})`;
   const number = z.number({ error: message }).int({ error: message }).min(min, { error: message }).max(max, { error: message });
@@ -42,12 +55,15 @@ function amount({ min, max, counted, example, parse }: Amount) {
     else ctx.addIssue({ code: "too_big", origin: "number", maximum: max, input: written, message });
     return z.NEVER;
   });
-  return z.union([number, text], { error: message });
+  const schema = z.union([number, text], { error: message });
+  fields.set(schema.def, { unit, min, max });
+  return schema;
 }
 
 /** A whole number of the unit that the key names, or a duration such as `30s` that makes a whole number of it. */
 export const duration = (unit: DurationUnit, min = 0, max = Number.MAX_SAFE_INTEGER) =>
   amount({
+    unit,
     min,
     max,
     counted: unitNames[unit],
@@ -102,7 +118,8 @@ export const intervalMinutes = (max = 366 * 86_400_000) => {
 };
 
 /** A whole number of bytes, or a size such as `20mb`. */
-export const sizeBytes = (min: number, max: number) => amount({ min, max, counted: "bytes", example: "20mb", parse: parseSize });
+export const sizeBytes = (min: number, max: number) =>
+  amount({ unit: "bytes", min, max, counted: "bytes", example: "20mb", parse: parseSize });
 
 /** Bytes as in {@link sizeBytes}, or a share of another size: `80%`, 1 to 100. The share stays a text. */
 export const sizeOrShare = (min: number, max: number) =>

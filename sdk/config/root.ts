@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
-import { bindingsSchema } from "./bindings.ts";
 import { channelsSchema } from "./channels.ts";
 import { cronSchema } from "./cron.ts";
 import { gatewaySchema } from "./gateway.ts";
-import { hooksSchema } from "./hooks.ts";
 import { memorySchema } from "./memory.ts";
 import { messagesSchema } from "./messages.ts";
 import { modelsSchema } from "./models.ts";
@@ -12,10 +10,9 @@ import { pluginsSchema } from "./plugins.ts";
 import { sessionSchema } from "./session.ts";
 import { toolsSchema } from "./tools.ts";
 
-/** Sections of the config that plugins read. The gateway's own, which none of them needs, stand beside its code. */
+/** Sections of the config that several plugins read. The gateway's own stand beside its code, those of one plugin in that plugin. */
 export const sharedSections = {
   gateway: gatewaySchema.prefault({}),
-  hooks: hooksSchema.prefault({}),
   agents: agentsSchema.prefault({}),
   memory: memorySchema.prefault({}),
   models: modelsSchema.prefault({}),
@@ -25,18 +22,17 @@ export const sharedSections = {
   cron: cronSchema.prefault({}),
   plugins: pluginsSchema.prefault({}),
   channels: channelsSchema.prefault({}),
-  bindings: bindingsSchema.default([]),
 };
 
 /** Sections as parsed and as written; `undefined` counts as absent. */
 type Shared = z.ZodObject<typeof sharedSections, z.core.$strict>;
 
-/** Effective config: parsed, defaults applied. The gateway adds its own sections by declaration merging. */
+/** Effective config: parsed, defaults applied. The gateway adds its own sections and those of single plugins by declaration merging. */
 export interface SvcConfig extends z.output<Shared> {}
 /** Config as written. */
 export interface SvcConfigInput extends z.input<Shared> {}
 
-/** Parses the sections that plugins read, for a command that finds no config and for tests. @throws {ZodError} */
+/** Parses the sections that several plugins read, for a command that finds no config and for tests. @throws {ZodError} */
 export function parseSharedConfig(input: z.input<Shared> = {}): SvcConfig {
   return z.strictObject(sharedSections).parse(input) as SvcConfig;
 }

@@ -2,10 +2,10 @@
  * Exports that only plugins of this repository share. Not promised: they change without notice, and the loader refuses a plugin from elsewhere that imports
  * them. Whoever writes a plugin uses `svc/sdk`.
  */
+export { duration } from "../config/amounts.ts";
 export { formatIssue } from "../config/config-issue.ts";
 export { configErrors } from "../config/errors.ts";
-export { agentIdPattern, REDACTED_VALUE } from "../config/fields.ts";
-export { hookMappingSchema } from "../config/hooks.ts";
+export { agentIdPattern, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
 export { applyMergePatch } from "../config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
 export { parseSharedConfig } from "../config/root.ts";

@@ -59,8 +59,8 @@ async function toRun(plugin: InspectedPlugin, manifest: Manifest, instead: LifeO
   const lazy = Array.isArray(manifest.activation);
   if (!instead && !lazy) return plugin.bundled ? manifest.id : plugin.root;
   const own = await plugin.definition();
-  // Its methods are declared under `contributes.rpc`; their table stands in the plugin's own folder.
-  const { protocol: _, ...declared } = manifest;
+  // Its methods are declared under `contributes.rpc`; their table and its sections stand in the plugin's own folder.
+  const { protocol: _, sections: __, ...declared } = manifest;
   return { definition: withRoot(instead ? instead(own) : own, plugin.root), manifest: { ...declared, activation: "startup" } };
 }
 

@@ -97,6 +97,8 @@ export interface Manifest {
    * manifest, and nothing else is read of it before the plugin runs.
    */
   protocol?: string;
+  /** Module with the sections of the config that a plugin of svc owns; `npm run docs` writes them to `svc.sections.json`. Others have `configSchema`. */
+  sections?: string;
   cli?: ManifestCommand[];
   deprecated?: string;
 }

@@ -19,6 +19,7 @@ import { parseSharedConfig } from "svc/sdk/internal";
 import type { HooksConfig } from "../action.ts";
 import type { MappingView } from "../mapping-view.ts";
 import { openIngress } from "../open-ingress.ts";
+import sections from "../sections.ts";
 import { type Trial, type Tried, tryHook } from "../trial/try-hook.ts";
 
 /** Hooks of this profile's config, looked at in this process: agents, deliveries and channels stay untouched. */
@@ -45,7 +46,7 @@ export async function openOffline(cli: CliContext): Promise<Offline> {
   const { valid, issues, config } = await cli.config();
   if (!valid) throw commonErrors.invalidConfig({ message: issues[0]?.text ?? "the config is not valid; see svc config validate" });
   const effective = (config as SvcConfig | undefined) ?? parseSharedConfig({});
-  const { hooks } = effective;
+  const hooks = effective.hooks ?? sections.hooks.parse(undefined);
   const bringers = hooks.presets.length > 0 ? await bringersOf(cli, hooks.presets) : [];
   const local = bringers.length > 0 ? await cli.local(bringers) : undefined;
   const presets = presetsOf(local);

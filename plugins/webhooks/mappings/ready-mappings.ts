@@ -1,7 +1,7 @@
 import type { HookPreset, JsonObject } from "svc/sdk";
-import { hookMappingSchema } from "svc/sdk/internal";
 import type { HooksConfig } from "../action.ts";
 import { bindingLiteral, effectivePrefixes } from "../actions/session-key.ts";
+import { hookMappingSchema } from "../sections.ts";
 import type { Transforms } from "../transforms/transforms.ts";
 import type { Mapping, ReadyMapping } from "./mapping.ts";
 import { presetTransform } from "./preset-transform.ts";

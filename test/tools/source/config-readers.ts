@@ -47,7 +47,7 @@ function expressionOf(key: string): { text: string; column: number } {
 function isReader(path: string): boolean {
   if (path === PROBE || /\.test\.ts$|\/test-[^/]*\.ts$|^test\/|^sdk\/testing\/|\/testing\//.test(path)) return false;
   return (
-    !/^(sdk\/config\/|kernel\/config\/(sections\/|root-schema\.ts$))/.test(path) &&
+    !/^(sdk\/config\/|kernel\/config\/(sections\/|(root-schema|section-types)\.ts$)|plugins\/[^/]+\/sections\.ts$)/.test(path) &&
     !/^kernel\/config\/(conflicts-\w+|known-ids|cross-field|clamp-warnings|memory-warnings)\.ts$/.test(path)
   );
 }

@@ -25,7 +25,7 @@ export function consoleUses(file: string, source: string): Finding[] {
 }
 
 /** What the loader and the commands import by their path; pages of the control UI are imported when they are opened. */
-const entries = /^plugins\/[^/]+\/(?:index|protocol|cli\/[^/]+)\.ts$|^plugins\/control-ui\/public\/(?:views|ui)\//;
+const entries = /^plugins\/[^/]+\/(?:index|protocol|sections|cli\/[^/]+)\.ts$|^plugins\/control-ui\/public\/(?:views|ui)\//;
 
 /** Default exports outside entries: a name that every importer may choose cannot be searched for. */
 export function defaultExports(file: string, source: string): Finding[] {

@@ -1,9 +1,12 @@
-import { z } from "zod";
-import { duration, durationMs, sizeBytes } from "./amounts.ts";
-import { defaulted, documented, pathText, secret } from "./fields.ts";
+import { durationMs, secret, sizeBytes, z } from "svc/sdk";
+import { defaulted, documented, duration, pathText } from "svc/sdk/internal";
 
 const template = () => z.string().max(262_144);
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected the name of an HTTP header");
+
+/** Refuses these texts, in a form that can be written beside the manifest. */
+const except = (values: readonly string[], error: string) =>
+  [(text: string) => !values.includes(text), { error, params: { except: values } }] as const;
 
 const verify = z
   .strictObject({
@@ -32,7 +35,7 @@ export const hookMappingSchema = z.strictObject({
         .max(1_024)
         .regex(/^[^/?#\s][^?#\s]*$/, "expected the path below hooks.path, without a slash at either end")
         .regex(/[^/]$/, "expected the path below hooks.path, without a slash at either end")
-        .refine((path) => path !== "wake" && path !== "agent", { error: "wake and agent cannot be mapped" })
+        .refine(...except(["wake", "agent"], "wake and agent cannot be mapped"))
         .optional()
         .describe("Path below `hooks.path`, exactly"),
       source: z.string().min(1).optional().describe("Value of `source` in the payload, exactly"),
@@ -56,7 +59,7 @@ export const hookMappingSchema = z.strictObject({
   forEach: z
     .string()
     .regex(/^[^.[\]]+$/, "expected one key of the payload, without dots and brackets")
-    .refine((key) => !["__proto__", "prototype", "constructor"].includes(key), { error: "this key is not allowed" })
+    .refine(...except(["__proto__", "prototype", "constructor"], "this key is not allowed"))
     .optional()
     .describe("Key of a list in the payload; one action for each of its items"),
   transform: z
@@ -70,7 +73,7 @@ export const hookMappingSchema = z.strictObject({
 });
 
 /** `hooks.*`: the webhook ingress. */
-export const hooksSchema = z
+const hooksSchema = z
   .strictObject({
     enabled: z.boolean().default(false).describe("Accept webhooks"),
     token: secret().optional().describe("Token of webhook senders; required when enabled; must differ from the gateway's own"),
@@ -101,3 +104,6 @@ export const hooksSchema = z
       .prefault({}),
   })
   .meta({ reload: "hot" });
+
+/** Sections of the config that this plugin owns. The manifest names this module; `svc.sections.json` is written from it. */
+export default { hooks: hooksSchema.prefault({}) };

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import { z } from "svc/sdk";
 
 const peer = z.strictObject({
   kind: z.enum(["direct", "group", "channel"]).describe("Kind of chat"),
@@ -6,7 +6,7 @@ const peer = z.strictObject({
 });
 
 /** `bindings[]`: which agent answers where. The most exact match wins, then the order of the list. */
-export const bindingsSchema = z
+const bindingsSchema = z
   .array(
     z.strictObject({
       agentId: z.string().min(1).describe("Agent that answers"),
@@ -22,3 +22,6 @@ export const bindingsSchema = z
   )
   .meta({ reload: "none" })
   .describe("Which agent answers where; every field given must match");
+
+/** Sections of the config that this plugin owns. The manifest names this module; `svc.sections.json` is written from it. */
+export default { bindings: bindingsSchema.default([]) };
