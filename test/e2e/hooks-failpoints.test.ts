@@ -6,8 +6,8 @@ import { okText } from "../fakes/openai-scripts.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, root, stopAll } from "./_cli.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";
-import { brokenFiles, hooksHome, killed, markCounts, postHook, readState, startModel } from "./_hooks.ts";
-import type { Home } from "./_process.ts";
+import { brokenFiles, hooksHome, killed as killSignal, markCounts, postHook, readState, type StoredState, startModel } from "./_hooks.ts";
+import type { Home, Running } from "./_process.ts";
 
 /** Every point that the plugin names, read from its source: a new one is swept without being listed here. */
 const folder = join(root, "plugins", "webhooks");
@@ -30,6 +30,8 @@ const sameAs: Record<string, string> = {
   "hooks.before-summary": "hooks.after-deliver-step",
   "hooks.before-heartbeat": "hooks.after-summary",
   "hooks.before-give-up": "hooks.after-note",
+  // On the way there is a first kill at that point.
+  "hooks.before-recover": "hooks.after-claim",
 };
 const swept = process.env.SVC_TEST_LONG === "1" ? points : points.filter((point) => sameAs[point] === undefined);
 
@@ -61,53 +63,126 @@ afterEach(async () => {
   await model.close();
 });
 
-const hook = { key: "k", body: { message: "mark:k: what is new?", name: "Sweep", deliver: true } };
+/**
+ * Steps of an action that succeeds, the last first: what goes on after a kill at one of them comes to none that is named after it. So the gateway that goes on is
+ * the one that is killed next. With each, how often that gateway passes there for the action before.
+ */
+const chain = [
+  ["hooks.after-finish", 0],
+  ["hooks.before-finish", 0],
+  ["hooks.after-summary", 0],
+  ["hooks.after-deliver-step", 0],
+  ["hooks.after-deliver", 0],
+  ["hooks.after-run-step", 0],
+  ["hooks.after-run", 0],
+  ["hooks.after-claim", 1], // claimed anew
+  ["hooks.after-accept", 1], // asked once more
+  ["hooks.before-accept", 1],
+] as const;
+const alone = swept.filter((point) => chain.every(([own]) => own !== point));
 
 test("the sweep knows points around accept, claim, each step and the end", () => {
   for (const step of ["accept", "claim", "run", "deliver", "summary", "heartbeat", "finish"]) expect(points.join(" ")).toContain(step);
-  const named = [...Object.keys(wayTo), ...Object.entries(sameAs).flat()];
+  const named = [...Object.keys(wayTo), ...Object.entries(sameAs).flat(), ...chain.map(([point]) => point)];
   expect(named.filter((point) => !points.includes(point))).toEqual([]);
   expect(Object.values(sameAs).filter((point) => !swept.includes(point))).toEqual([]);
 });
 
-async function killAt(point: string, post: boolean): Promise<string | undefined> {
-  const gateway = await gatewayIn({ ...home, program: failing }, [], failingAt(`${point}=kill`));
-  const answer = post ? await postHook(gateway.url, hook) : "unknown";
-  expect(await killed(gateway), gateway.out.stderr.slice(-2_000)).toBe("SIGKILL");
+const hookFor = (key: string) => ({ key, body: { message: `mark:${key}: what is new?`, name: `Sweep ${key}`, deliver: true } });
+
+/** Starts a gateway that ends at a point. */
+const failingGateway = (point: string, time = 1) => gatewayIn({ ...home, program: failing }, [], failingAt(`${point}=kill@${time}`));
+
+/** @returns id of the run, when the sender was told of it */
+async function killed(gateway: Running, key?: string): Promise<string | undefined> {
+  const answer = key === undefined ? "unknown" : await postHook(gateway.url, hookFor(key));
+  expect(await killSignal(gateway), gateway.out.stderr.slice(-2_000)).toBe("SIGKILL");
   return answer === "unknown" ? undefined : String(answer.body.runId);
 }
 
-test.each(swept)("kill -9 at %s: the action is carried out once, or says that it was not", async (point) => {
-  const { model: chosen, firstKill } = wayTo[point] ?? {};
-  home = await hooksHome(model, chosen === undefined ? {} : { model: chosen });
-  const told = firstKill === undefined ? undefined : await killAt(firstKill, true);
-  const acknowledged = (await killAt(point, firstKill === undefined)) ?? told;
+interface Sent {
+  key: string;
+  point: string;
+  acknowledged: string | undefined;
+  isFailure?: boolean;
+}
 
-  const gateway = await gatewayIn(home);
-  expect(await brokenFiles(home)).toEqual([]);
+/** Sends it once more, and waits for its end. @returns id of its run */
+async function sentAgain(gateway: Running, { key, point, acknowledged, isFailure = false }: Sent): Promise<string> {
+  const hook = hookFor(key);
   const again = await postHook(gateway.url, { ...hook, body: { ...hook.body, waitForCompletion: true } });
   if (again === "unknown") throw new Error(gateway.out.stderr.slice(-2_000));
-  const isFailure = chosen === "tool-then-401";
-  expect(again).toMatchObject({ status: 200, body: { completion: { status: isFailure ? "error" : "ok" } } });
-  if (acknowledged !== undefined) expect(again.body.runId).toBe(acknowledged);
-  expect(again.headers.get("idempotent-replay")).toBe(point === "hooks.before-accept" ? null : "true");
+  expect(again, point).toMatchObject({ status: 200, body: { completion: { status: isFailure ? "error" : "ok" } } });
+  if (acknowledged !== undefined) expect(again.body.runId, point).toBe(acknowledged);
+  expect(again.headers.get("idempotent-replay"), point).toBe(point === "hooks.before-accept" ? null : "true");
+  return String(again.body.runId);
+}
+
+async function stopped(gateway: Running): Promise<StoredState> {
   // The heartbeat that was asked for has read the summary, or the event still waits for it.
   await eventually(() => readState(home).lines.length > 0);
   expect(await gateway.kill("SIGTERM"), gateway.out.stderr.slice(-2_000)).toBe(0);
-
   const state = readState(home);
-  const [row, ...others] = state.deliveries.filter((delivery) => delivery.dir === "hook-agent");
   expect(state.integrity).toBe("ok");
-  expect(others).toEqual([]);
-  expect(row).toMatchObject({ key: "k", uid: again.body.runId, state: isFailure ? "failed" : "done", lease: null, hasPayload: isFailure });
-  expect([...state.lines, ...state.events].filter((text) => text.startsWith("Hook Sweep"))).toEqual([
-    isFailure ? expect.stringMatching(/^Hook Sweep \(error\): /) : `Hook Sweep: ${okText}`,
-  ]);
-  const outgoing = state.deliveries.filter((delivery) => delivery.dir === "out");
-  expect(outgoing).toMatchObject(isFailure ? [] : [{ uid: `${row?.uid}:out`, state: "done" }]);
-  expect(state.messageIds.filter((id) => id.startsWith(`${row?.uid}:out`))).toHaveLength(isFailure ? 0 : 1);
-  expect(state.notes.filter((text) => text.startsWith("Hook Sweep failed: "))).toHaveLength(isFailure ? 1 : 0);
+  return state;
+}
+
+function expectOnce(state: StoredState, { key, point, isFailure = false }: Sent, runId: string): void {
+  const [row, ...others] = state.deliveries.filter((delivery) => delivery.dir === "hook-agent" && delivery.key === key);
+  expect(others, point).toEqual([]);
+  expect(row, point).toMatchObject({ uid: runId, state: isFailure ? "failed" : "done", lease: null, hasPayload: isFailure });
+  expect(
+    [...state.lines, ...state.events].filter((text) => text.startsWith(`Hook Sweep ${key}`)),
+    point,
+  ).toEqual([isFailure ? expect.stringContaining(`Hook Sweep ${key} (error): `) : `Hook Sweep ${key}: ${okText}`]);
+  const outgoing = state.deliveries.filter((delivery) => delivery.dir === "out" && delivery.uid.startsWith(runId));
+  expect(outgoing, point).toMatchObject(isFailure ? [] : [{ uid: `${runId}:out`, state: "done" }]);
+  expect(
+    state.messageIds.filter((id) => id.startsWith(`${runId}:out`)),
+    point,
+  ).toHaveLength(isFailure ? 0 : 1);
+  expect(
+    state.notes.filter((text) => text.startsWith(`Hook Sweep ${key} failed: `)),
+    point,
+  ).toHaveLength(isFailure ? 1 : 0);
   // Once for each try, and the calls of a tool.
-  expect(markCounts(model).get("k") ?? 0).toBeLessThanOrEqual(isFailure ? 4 : 2);
-  expect(state.userMessages.get(String(again.body.runId))).toBe(1);
+  expect(markCounts(model).get(key) ?? 0, point).toBeLessThanOrEqual(isFailure ? 4 : 2);
+  expect(state.userMessages.get(runId), point).toBe(1);
+}
+
+test(`kill -9 at ${chain.length} points of actions that follow each other: each is carried out once`, { timeout: 240_000 }, async () => {
+  home = await hooksHome(model);
+  const sent: Sent[] = [];
+  const runs: string[] = [];
+  const goOn = async (gateway: Running) => {
+    const before = sent.at(-1);
+    expect(await brokenFiles(home)).toEqual([]);
+    if (before) runs.push(await sentAgain(gateway, before));
+  };
+  for (const [i, [point, passes]] of chain.entries()) {
+    const gateway = await failingGateway(point, 1 + passes);
+    await goOn(gateway);
+    const key = `k${i}`;
+    sent.push({ key, point, acknowledged: await killed(gateway, key) });
+  }
+  const gateway = await gatewayIn(home);
+  await goOn(gateway);
+  const state = await stopped(gateway);
+  expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(chain.length);
+  for (const [i, one] of sent.entries()) expectOnce(state, one, runs[i] ?? "");
+});
+
+test.each(alone)("kill -9 at %s: the action is carried out once, or says that it was not", async (point) => {
+  const { model: chosen, firstKill } = wayTo[point] ?? {};
+  home = await hooksHome(model, chosen === undefined ? {} : { model: chosen });
+  const told = firstKill === undefined ? undefined : await killed(await failingGateway(firstKill), "k");
+  const acknowledged = (await killed(await failingGateway(point), firstKill === undefined ? "k" : undefined)) ?? told;
+
+  const gateway = await gatewayIn(home);
+  expect(await brokenFiles(home)).toEqual([]);
+  const sent = { key: "k", point, acknowledged, isFailure: chosen === "tool-then-401" };
+  const runId = await sentAgain(gateway, sent);
+  const state = await stopped(gateway);
+  expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(1);
+  expectOnce(state, sent, runId);
 });
