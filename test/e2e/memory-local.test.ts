@@ -1,14 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { hasModelRuntime, tellModelRuntimeIsMissing } from "../tools/local-model-runtime.ts";
 import { buildEmbedModel } from "../tools/make-tiny-gguf.mjs";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
 import { commandJson } from "./_command.ts";
-import { type Home, svcCommand } from "./_process.ts";
-
-afterEach(stopAll);
+import { type Finished, type Home, svcCommand } from "./_process.ts";
 
 /** No word of it stands in the note that it finds. */
 const QUESTION = "the automobile is quick";
@@ -73,87 +71,96 @@ if (!hasModelRuntime) tellModelRuntimeIsMissing();
 else runWithModel();
 
 function runWithModel(): void {
-  test("a question finds a note by its meaning, without a shared word; by keywords alone it does not", async () => {
-    const meaning = await homeWith({ local: { modelPath: "tiny.gguf" } });
-    const { child } = await gatewayIn(meaning);
-    await eventually(() => isIndexed(meaning), 30_000);
-    const found = await search(meaning);
-    expect(found).toMatchObject({ provider: "local", searchMode: "hybrid" });
-    expect(found.results[0]).toMatchObject({ path: "memory/garage.md" });
-    expect(found.results[0]?.vectorScore).toBeGreaterThan(0.7);
-    expect(found.results[0]?.textScore ?? 0).toBe(0);
+  describe("a gateway", () => {
+    afterEach(stopAll);
 
-    const words = await homeWith({ provider: "none", local: { modelPath: "tiny.gguf" } });
-    await gatewayIn(words);
-    await eventually(() => isIndexed(words), 30_000);
-    const none = await search(words);
-    expect(none).toMatchObject({ provider: "none", searchMode: "fts-only" });
-    expect(none.results.map(({ path }) => path)).not.toContain("memory/garage.md");
+    test("a question finds a note by its meaning, without a shared word; by keywords alone it does not", async () => {
+      const meaning = await homeWith({ local: { modelPath: "tiny.gguf" } });
+      const { child } = await gatewayIn(meaning);
+      await eventually(() => isIndexed(meaning), 30_000);
+      const found = await search(meaning);
+      expect(found).toMatchObject({ provider: "local", searchMode: "hybrid" });
+      expect(found.results[0]).toMatchObject({ path: "memory/garage.md" });
+      expect(found.results[0]?.vectorScore).toBeGreaterThan(0.7);
+      expect(found.results[0]?.textScore ?? 0).toBe(0);
 
-    expect(await modelProcesses(meaning)).toHaveLength(1);
-    child.kill("SIGKILL");
-    await eventually(async () => (await modelProcesses(meaning)).length === 0);
-  });
+      const words = await homeWith({ provider: "none", local: { modelPath: "tiny.gguf" } });
+      await gatewayIn(words);
+      await eventually(() => isIndexed(words), 30_000);
+      const none = await search(words);
+      expect(none).toMatchObject({ provider: "none", searchMode: "fts-only" });
+      expect(none.results.map(({ path }) => path)).not.toContain("memory/garage.md");
 
-  test("without a gateway the commands run the model themselves, and leave no process", async () => {
-    const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } });
-    expect((await svcCommand(home, ["memory", "index"])).stdout).toMatch(/^main: 3 files, 3 chunks, /);
-    expect((await search(home, json)).results[0]).toMatchObject({ path: "memory/garage.md" });
-    const shown = await svcCommand(home, ["memory", "search", QUESTION]);
-    expect(shown.stdout).toMatch(/^memory\/garage\.md:1 {2}score 0\.\d\d {2}vector 0\.\d\d {2}words –\n {4}my car is fast\n/);
-    const status = await svcCommand(home, ["memory", "status", "--deep"]);
-    expect(status.code).toBe(0);
-    expect(status.stdout).toMatch(/^ {2}Provider {3}local, tiny\.gguf$/m);
-    expect(status.stdout).toMatch(/^ {2}Probe {6}answered in \d+ ms with 64 dimensions$/m);
-    expect(status.stdout).toMatch(/^ {2}Vectors {4}64 dimensions, (sqlite-vec|compared in the process)/m);
-    expect(await modelProcesses(home)).toEqual([]);
-  });
-
-  test("another model is another index: the old vectors are never compared, and the new ones answer after the rebuild", async () => {
-    const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } });
-    await svcCommand(home, ["memory", "index"]);
-    await writeFile(modelOf(home), buildEmbedModel({ dim: 32 }));
-    await svcCommand(home, ["memory", "index"]);
-    expect((await search(home, json)).results[0]).toMatchObject({ path: "memory/garage.md" });
-    expect((await json(home, ["memory", "status", "--index"])).value.agents).toMatchObject([{ vector: { dims: 32 }, dirty: false }]);
-  });
-
-  test("a model that cannot be loaded costs the vectors, not the search; status, doctor and the answer say why", async () => {
-    const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } }, Buffer.from("no model"));
-    await gatewayIn(home);
-    const found = await eventually(async () => {
-      const { value } = await commandJson(home, ["memory", "search", "kitten"]);
-      const answer = value as unknown as Found;
-      return answer.results.length > 0 && answer.warning?.includes("tiny.gguf") && answer;
-    }, 30_000);
-    expect(found.results[0]).toMatchObject({ path: "memory/pets.md" });
-    const { value } = await commandJson(home, ["memory", "status", "--deep"]);
-    expect(value).toMatchObject({ ok: false, agents: [{ probe: { ok: false, error: expect.stringContaining("tiny.gguf") } }] });
-    const doctor = await commandJson(home, ["doctor", "--only", "memory/embeddings"]);
-    expect(doctor.value).toMatchObject({ findings: [{ id: "memory/embeddings", severity: "warning" }] });
-  });
-
-  test("doctor finds an index of another model that could not be made anew, and --fix makes it once its cause is gone", async () => {
-    const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } });
-    await svcCommand(home, ["memory", "index"]);
-    await writeFile(join(home.stateDir, "other.gguf"), "no model");
-    await configured(home, {
-      gateway: { mode: "local", auth: { token } },
-      agents: { defaults: { memorySearch: { limits, provider: "local", local: { modelPath: "other.gguf" } } } },
+      expect(await modelProcesses(meaning)).toHaveLength(1);
+      child.kill("SIGKILL");
+      await eventually(async () => (await modelProcesses(meaning)).length === 0);
     });
-    await gatewayIn(home);
-    const only = ["doctor", "--only", "memory/index-identity"];
-    const found = await eventually(async () => {
-      const { value } = await commandJson(home, only);
-      return (value.findings as unknown[]).length > 0 && value;
-    }, 30_000);
-    const message =
-      'agent "main": the index holds vectors of local tiny.gguf, and the provider is local other.gguf; only words are searched';
-    expect(found).toMatchObject({ findings: [{ id: "memory/index-identity", severity: "warning", message, fixable: true }] });
 
-    await writeFile(join(home.stateDir, "other.gguf"), buildEmbedModel());
-    expect((await commandJson(home, [...only, "--fix"])).value).toMatchObject({ fixes: [{ id: "memory/index-identity", done: true }] });
-    await eventually(async () => (await search(home)).results[0]?.path === "memory/garage.md", 30_000);
-    expect((await commandJson(home, only)).value).toEqual({ ok: true, findings: [] });
+    test("a model that cannot be loaded costs the vectors, not the search; status, doctor and the answer say why", async () => {
+      const home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } }, Buffer.from("no model"));
+      await gatewayIn(home);
+      const found = await eventually(async () => {
+        const { value } = await commandJson(home, ["memory", "search", "kitten"]);
+        const answer = value as unknown as Found;
+        return answer.results.length > 0 && answer.warning?.includes("tiny.gguf") && answer;
+      }, 30_000);
+      expect(found.results[0]).toMatchObject({ path: "memory/pets.md" });
+      const { value } = await commandJson(home, ["memory", "status", "--deep"]);
+      expect(value).toMatchObject({ ok: false, agents: [{ probe: { ok: false, error: expect.stringContaining("tiny.gguf") } }] });
+      const doctor = await commandJson(home, ["doctor", "--only", "memory/embeddings"]);
+      expect(doctor.value).toMatchObject({ findings: [{ id: "memory/embeddings", severity: "warning" }] });
+    });
+  });
+
+  // Each command starts the model, so one index serves what happens to it one thing after the other.
+  describe("an index that was made without a gateway", () => {
+    let home: Home;
+    let indexed: Finished;
+    beforeAll(async () => {
+      home = await homeWith({ provider: "local", local: { modelPath: "tiny.gguf" } });
+      indexed = await svcCommand(home, ["memory", "index"]);
+    });
+    afterAll(stopAll);
+
+    test("the commands run the model themselves, and leave no process", async () => {
+      expect(indexed.stdout).toMatch(/^main: 3 files, 3 chunks, /);
+      const shown = await svcCommand(home, ["memory", "search", QUESTION]);
+      expect(shown.stdout).toMatch(/^memory\/garage\.md:1 {2}score 0\.\d\d {2}vector 0\.\d\d {2}words –\n {4}my car is fast\n/);
+      const status = await svcCommand(home, ["memory", "status", "--deep"]);
+      expect(status.code).toBe(0);
+      expect(status.stdout).toMatch(/^ {2}Provider {3}local, tiny\.gguf$/m);
+      expect(status.stdout).toMatch(/^ {2}Probe {6}answered in \d+ ms with 64 dimensions$/m);
+      expect(status.stdout).toMatch(/^ {2}Vectors {4}64 dimensions, (sqlite-vec|compared in the process)/m);
+      expect(await modelProcesses(home)).toEqual([]);
+    });
+
+    test("another model is another index: the old vectors are never compared, and the new ones answer after the rebuild", async () => {
+      await writeFile(modelOf(home), buildEmbedModel({ dim: 32 }));
+      await svcCommand(home, ["memory", "index"]);
+      expect((await search(home, json)).results[0]).toMatchObject({ path: "memory/garage.md" });
+      expect((await json(home, ["memory", "status", "--index"])).value.agents).toMatchObject([{ vector: { dims: 32 }, dirty: false }]);
+    });
+
+    test("doctor finds an index of another model that could not be made anew, and --fix makes it once its cause is gone", async () => {
+      await writeFile(join(home.stateDir, "other.gguf"), "no model");
+      await configured(home, {
+        gateway: { mode: "local", auth: { token } },
+        agents: { defaults: { memorySearch: { limits, provider: "local", local: { modelPath: "other.gguf" } } } },
+      });
+      await gatewayIn(home);
+      const only = ["doctor", "--only", "memory/index-identity"];
+      const found = await eventually(async () => {
+        const { value } = await commandJson(home, only);
+        return (value.findings as unknown[]).length > 0 && value;
+      }, 30_000);
+      const message =
+        'agent "main": the index holds vectors of local tiny.gguf, and the provider is local other.gguf; only words are searched';
+      expect(found).toMatchObject({ findings: [{ id: "memory/index-identity", severity: "warning", message, fixable: true }] });
+
+      await writeFile(join(home.stateDir, "other.gguf"), buildEmbedModel());
+      expect((await commandJson(home, [...only, "--fix"])).value).toMatchObject({ fixes: [{ id: "memory/index-identity", done: true }] });
+      await eventually(async () => (await search(home)).results[0]?.path === "memory/garage.md", 30_000);
+      expect((await commandJson(home, only)).value).toEqual({ ok: true, findings: [] });
+    });
   });
 }
