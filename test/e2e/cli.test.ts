@@ -12,7 +12,6 @@ import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
 import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
-import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 describe("with a running gateway", () => {
@@ -180,7 +179,7 @@ describe("with a running gateway", () => {
   test("the client of svc/sdk/client connects, sees agent events in order, and comes back after the gateway's restart", async () => {
     const own = await configured(await freshHome());
     const port = String(await freePort());
-    const first = await gatewayHere(own, ["--port", port]);
+    const first = await gatewayIn(own, ["--port", port]);
     const client = watchClient(createClient({ url: `ws://127.0.0.1:${port}`, auth: { token: token } }));
     const boot = (await client.connect()).server.bootId;
     const seqs: number[] = [];
@@ -192,8 +191,8 @@ describe("with a running gateway", () => {
     const states: string[] = [];
     const back = new Promise((resolve) => client.onGap(resolve));
     client.onState((state) => states.push(state.state));
-    await first.stop();
-    await gatewayHere(own, ["--port", port]);
+    await first.kill("SIGTERM");
+    await gatewayIn(own, ["--port", port]);
     expect(await back).toMatchObject({ cause: "reconnect", health: { ok: true }, presence: [{ reason: "self" }] });
     expect(states[0]).toBe("waiting");
     expect(client.hello?.server.bootId).not.toBe(boot);
