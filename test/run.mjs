@@ -6,7 +6,7 @@
  * `SVC_TEST_SEED` and `SVC_FUZZ_SEED` repeat a run. `--list` prints the files of either instead.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 const root = join(import.meta.dirname, "..");
@@ -22,8 +22,10 @@ if (take("--list")) {
   process.exit();
 }
 const chosen = isLong ? longFiles(args) : args;
+/** Arguments that choose no files, only their order. */
+const isWhole = args.every((arg) => arg.startsWith("--sequence."));
 /** Files that must stand in the report; whoever selects by arguments of vitest knows what is run. */
-const expected = isLong ? chosen : args.length > 0 ? [] : files.filter((path) => !longOnly.includes(path) || env().SVC_TEST_LONG === "1");
+const expected = isLong ? chosen : !isWhole ? [] : files.filter((path) => !longOnly.includes(path) || env().SVC_TEST_LONG === "1");
 rmSync(report, { force: true });
 // Each process of the tests notes here what it used (test/setup.ts); `.ci/times.mjs` reads it. A run inside a run has a report of its own.
 const times = ownReport ? undefined : join(root, "test/.tmp/times");
@@ -55,9 +57,9 @@ function env() {
   return isLong ? { SVC_TEST_LONG: "1", SVC_FUZZ_SECONDS: "600", ...process.env } : process.env;
 }
 
-/** Files of these that are not in the report. */
+/** Files of these that are not in the report; `--help` and the like end well without one. */
 function missing(paths) {
-  const { testResults } = JSON.parse(readFileSync(report, "utf8"));
+  const { testResults } = existsSync(report) ? JSON.parse(readFileSync(report, "utf8")) : { testResults: [] };
   const reported = new Set(testResults.map(({ name }) => relative(root, name)));
   return paths.filter((path) => !reported.has(path));
 }
