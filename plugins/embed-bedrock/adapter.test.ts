@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { EmbeddingAdapter, EmbeddingContext } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
 import { embeddingContext, eventually } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type BedrockFault, type FakeBedrock, type FakeBedrockOptions, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
 import { createBedrockAdapter } from "./adapter.ts";
 import type { Env } from "./env.ts";
@@ -68,6 +68,13 @@ function ownAdapter(env: Env, limits: CallLimits | undefined): EmbeddingAdapter 
   const { adapter, close } = createBedrockAdapter({ env, ...(limits ? { limits } : {}) });
   opened.unshift(close);
   return adapter;
+}
+
+/** Requests wait until the returned function is called, or the test has ended. */
+function paused(): () => void {
+  const resume = vendor.pause();
+  onTestFinished(resume);
+  return resume;
 }
 
 const bodies = () => vendor.requests.map(({ body }) => body);
@@ -161,7 +168,7 @@ describe("documents", () => {
   test("come back in order, four requests at once at most", async () => {
     vendor = await started(); // it counts from its start
     const { provider } = await open();
-    const resume = vendor.pause();
+    const resume = paused();
     const vectors = provider.embedBatch(Array.from({ length: 20 }, (_, i) => `note ${i}`));
     await eventually(() => expect(vendor.requests).toHaveLength(4));
     const query = provider.embedQuery("note 3");
@@ -197,7 +204,7 @@ describe("documents", () => {
   test("stop with the first that fails", async () => {
     const { provider } = await open();
     vendor.faults.push("hang", { status: 403, type: "AccessDeniedException" }, "hang", "hang");
-    const resume = vendor.pause();
+    const resume = paused();
     const batch = expect(provider.embedBatch(Array(200).fill("note"))).rejects.toMatchObject({ fault: "auth" });
     await eventually(() => expect(vendor.requests).toHaveLength(4));
     resume();
@@ -260,6 +267,7 @@ test.each<[BedrockFault, object]>([
   ["wrong-dims", { fault: "bad-response" }],
   ["not-a-number", { fault: "bad-response" }],
 ])("an answer %j fails as it should, once, and the next call works", async (fault, expected) => {
+  if (fault === "reset") vendor = await started(); // the shared client keeps connections
   const { provider } = await open();
   vendor.faults.push(fault);
   await expect(provider.embedQuery("hi")).rejects.toMatchObject({ name: "EmbeddingError", ...expected });

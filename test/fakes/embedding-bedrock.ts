@@ -114,6 +114,8 @@ export async function startFakeBedrock({ region = "us-east-1", sessionToken, bea
       await once(server, "close");
     },
   };
+  // A connection closed for idleness just as the next request goes out is a network error that no test asked for.
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
