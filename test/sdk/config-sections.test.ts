@@ -16,7 +16,7 @@ import { collectSections } from "../tools/docs/sections.ts";
 import { writeSection } from "../tools/docs/write-section.ts";
 import { readRepositoryFile, repositoryFiles } from "../tools/source/tree.ts";
 
-const long = process.env.SVC_TEST_LONG !== undefined;
+const long = process.env.SVC_TEST_LONG === "1";
 const owned: Record<string, z.ZodType> = { ...agents, ...webhooks };
 
 /** A bit of everything that a section may hold. */
