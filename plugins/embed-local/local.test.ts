@@ -246,6 +246,7 @@ function runWithModel(): void {
       const provider = await opened({ local: { modelPath: broken } });
       const message = expect.stringMatching(/^local: broken\.gguf: /);
       await expect(provider.embedQuery("car")).rejects.toMatchObject({ name: "EmbeddingError", message });
+      await expect(provider.embedQuery("car")).rejects.toMatchObject({ name: "EmbeddingError", message });
     });
 
     test("a model made for chat gives vectors too or is refused", async () => {
