@@ -1,0 +1,60 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { definePlugin, z } from "svc/sdk";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { allScopes, BareSocket, connectParams } from "./_ws.ts";
+
+/** What each leaves behind is counted, so a few are enough; `test/e2e/storm.long.test.ts` has thousands. */
+const CLIENTS = 20;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** What the gateway hands out of each connection and the connection holds: whoever holds the connection holds these. */
+const parts = { clients: [] as WeakRef<object>[], signals: [] as WeakRef<object>[] };
+const held = (refs: WeakRef<object>[]) => refs.filter((ref) => ref.deref() !== undefined).length;
+
+const listened = definePlugin({
+  id: "listened",
+  version: "1.0.0",
+  svc: { api: "*" },
+  setup(ctx) {
+    ctx.registerRpc({
+      method: "listened.listen",
+      scope: "read",
+      params: z.strictObject({}),
+      handler: (_, call) => {
+        call.subscribe("listened");
+        parts.clients.push(new WeakRef(call.client));
+        parts.signals.push(new WeakRef(call.signal));
+        return {};
+      },
+    });
+  },
+});
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await createTestGateway({ plugins: [listened] });
+});
+afterAll(() => gateway.close());
+
+/** A function of its own, so that nothing of the test holds a socket. */
+async function comeAndGo(): Promise<void> {
+  const socket = new BareSocket(gateway.wsUrl);
+  await socket.frame((frame) => frame.event === "connect.challenge");
+  expect(await socket.request("1", "connect", connectParams(gateway.token, { scopes: allScopes }))).toMatchObject({ ok: true });
+  expect(await socket.request("2", "listened.listen", {})).toMatchObject({ ok: true });
+  await socket.close();
+}
+
+test("a connection that has closed leaves nothing behind in the gateway", async () => {
+  await Promise.all(Array.from({ length: CLIENTS }, comeAndGo));
+  expect(parts.clients).toHaveLength(CLIENTS);
+  await eventually(() => {
+    collectGarbage();
+    expect({ clients: held(parts.clients), signals: held(parts.signals) }).toEqual({ clients: 0, signals: 0 });
+    return true;
+  }, 20_000);
+});
