@@ -1,10 +1,10 @@
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command } from "./_command.ts";
-import { gatewayHere } from "./_gateway-here.ts";
 import type { Home, Running } from "./_process.ts";
 
 afterEach(stopAll);
@@ -18,7 +18,7 @@ const started = async (own: object) => {
   const home = await configured(await freshHome(), own);
   return { home, gateway: await gatewayIn(home) };
 };
-const said = (gateway: Pick<Running, "out">, text: string) => eventually(() => gateway.out.stderr.includes(text), 20_000);
+const said = (gateway: Running, text: string) => eventually(() => gateway.out.stderr.includes(text), 20_000);
 const status = (secret: string, gateway: Running) =>
   fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } }).then((r) => r.status);
 const runtime = async (home: Home) =>
@@ -83,15 +83,15 @@ describe("a change that needs a restart", () => {
 
   test("ends with 75 under a supervisor", async () => {
     const home = await configured(await freshHome(), config());
-    const gateway = await gatewayHere(home, [], { SVC_SERVICE_MARKER: "test" });
+    const { child } = await gatewayIn(home, [], { SVC_SERVICE_MARKER: "test" });
+    const closed = once(child, "close");
     await writeFile(file(home), JSON.stringify(config({ plugins: { deny: ["model-recall"] } })));
-    expect(await gateway.ended).toBe(75);
+    expect(await closed).toEqual([75, null]);
   });
 });
 
 test("the log level follows the config while the gateway runs", async () => {
-  const home = await configured(await freshHome(), config({ logging: { level: "warn", consoleLevel: "warn" } }));
-  const gateway = await gatewayHere(home);
+  const { home, gateway } = await started(config({ logging: { level: "warn", consoleLevel: "warn" } }));
   await writeFile(file(home), JSON.stringify(config({ logging: { level: "info", consoleLevel: "info" } })));
   await said(gateway, "config reload applied (logging.consoleLevel, logging.level)");
   expect(gateway.out.stderr).not.toContain("ready");
