@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, readFile, stat } from "node:fs/promises";
+import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
+import { startFakeOpenAi } from "../fakes/openai-server.ts";
 import { CheckedSocket } from "./_frames.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
@@ -84,8 +85,9 @@ test("a second start on the same port says so and exits 78; the first goes on", 
 });
 
 test("kill -9 in a streaming run: every acknowledged message is there once, the run is interrupted, its key starts nothing", async () => {
+  const model = await useSlowModel();
   const key = `killed-${randomUUID()}`;
-  await killInRun(key);
+  await killInRun(key, model);
   const size = (await stat(join(home.stateDir, "state.sqlite"))).size;
   expect(size).toBeGreaterThan(0);
   gateway = await startGateway(home);
@@ -98,7 +100,7 @@ test("kill -9 in a streaming run: every acknowledged message is there once, the 
   expect(await request("agent.wait", { runId: key })).toMatchObject({ status: "error" });
 
   const before = history.totalMessages;
-  const frames = await bareRun(key, question);
+  const frames = await bareRun(key, question, model);
   const replay = frames.find((f) => f.id === "A");
   expect(replay).toMatchObject({ ok: false, payload: { runId: key, status: "error" }, error: { details: { code: "INTERRUPTED" } } });
   expect((await request("chat.history", { sessionKey: "main" })).totalMessages).toBe(before);
@@ -170,7 +172,7 @@ async function request(method: string, params: Record<string, unknown>): Promise
 }
 
 /** All frames of one `agent` call until its final answer. */
-async function bareRun(idempotencyKey: string, message: string): Promise<Frame[]> {
+async function bareRun(idempotencyKey: string, message: string, model?: string): Promise<Frame[]> {
   const socket = await connect();
   const frames: Frame[] = [];
   const done = new Promise<void>((resolve) => {
@@ -180,23 +182,43 @@ async function bareRun(idempotencyKey: string, message: string): Promise<Frame[]
       if (frame.id === "A" && frame.payload?.status !== "accepted") resolve();
     });
   });
-  socket.send(JSON.stringify({ type: "req", id: "A", method: "agent", params: { message, idempotencyKey } }));
+  socket.send(JSON.stringify({ type: "req", id: "A", method: "agent", params: { message, idempotencyKey, model } }));
   await done;
   socket.close();
   return frames;
 }
 
+/**
+ * Starts the gateway anew, with one more model: its answer takes 40 s, so that a kill finds it unfinished on the busiest machine.
+ * @returns name of the model
+ */
+async function useSlowModel(): Promise<string> {
+  const vendor = await startFakeOpenAi();
+  onTestFinished(() => vendor.close());
+  await gateway.kill("SIGTERM");
+  const path = join(home.stateDir, "svc.json");
+  const config = JSON.parse(await readFile(path, "utf8"));
+  const lab = { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "slow-drip" }] };
+  await writeFile(path, JSON.stringify({ ...config, models: { ...config.models, providers: { ...config.models?.providers, lab } } }));
+  gateway = await startGateway(home);
+  return "lab/slow-drip";
+}
+
 /** Starts a run and kills the gateway at its first streamed text. */
-async function killInRun(idempotencyKey: string): Promise<void> {
+async function killInRun(idempotencyKey: string, model: string): Promise<void> {
   const socket = await connect();
   socket.on("error", () => undefined);
+  const answers: Frame[] = [];
   const streaming = new Promise<void>((resolve) => {
     socket.on("message", (data: Buffer) => {
       const frame: Frame = JSON.parse(data.toString());
+      if (frame.id === "A") answers.push(frame);
+      if (frame.id === "A" && frame.payload?.status !== "accepted") resolve();
       if (frame.event === "agent" && frame.payload.runId === idempotencyKey && frame.payload.stream === "assistant") resolve();
     });
   });
-  socket.send(JSON.stringify({ type: "req", id: "A", method: "agent", params: { message: question, idempotencyKey } }));
+  socket.send(JSON.stringify({ type: "req", id: "A", method: "agent", params: { message: question, idempotencyKey, model } }));
   await streaming;
   await gateway.kill("SIGKILL");
+  expect(answers, "the run had not ended").toMatchObject([{ ok: true, payload: { runId: idempotencyKey, status: "accepted" } }]);
 }
