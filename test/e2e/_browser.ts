@@ -48,6 +48,7 @@ interface Screen {
 
 /** Tabs of each browser, by screen. */
 const kept = new WeakMap<Browser, Map<string, Tab>>();
+const colourSchemeOf = ({ dark = false }: Screen) => (dark ? "dark" : "light");
 
 /**
  * A tab that an earlier test of this file may have used, with empty storage and no problems noted. Its cache stays, and its history: a new profile and its first
@@ -57,15 +58,15 @@ export async function takeTab(browser: Browser, options: Screen = desktop): Prom
   const tabs = kept.get(browser) ?? new Map<string, Tab>();
   kept.set(browser, tabs);
   const name = JSON.stringify(options);
-  const tab = tabs.get(name) ?? keep(await openTab(browser, options), () => tabs.delete(name));
+  const tab = tabs.get(name) ?? keep(await openTab(browser, options), options, () => tabs.delete(name));
   tabs.set(name, tab);
   tab.problems.length = 0;
   return tab;
 }
 
 /** @param drop called when nobody can say what its page has left behind */
-function keep(tab: Tab, drop: () => void): Tab {
-  const { page, context } = tab;
+function keep(tab: Tab, options: Screen, drop: () => void): Tab {
+  const { page, context, problems } = tab;
   const leave = async () => {
     for (const other of context.pages()) if (other !== page) await other.close();
     await context.clearPermissions();
@@ -74,9 +75,15 @@ function keep(tab: Tab, drop: () => void): Tab {
       () => true,
       () => page.url() === "about:blank",
     );
-    if (isClean) return void (await page.goto("about:blank"));
-    drop();
-    await context.close();
+    if (!isClean) {
+      drop();
+      return context.close();
+    }
+    const seen = problems.length;
+    await page.goto("about:blank");
+    // Sockets and requests that the page had open have failed by leaving it.
+    problems.length = seen;
+    await page.emulateMedia({ colorScheme: colourSchemeOf(options) });
   };
   return { ...tab, leave };
 }
@@ -87,12 +94,12 @@ Storage.prototype.setItem = () => undefined;`;
 
 /** A fresh browser profile with one tab that notes everything that goes wrong in it; its frames are compared with the protocol. */
 export async function openTab(browser: Browser, options: Screen = desktop): Promise<Tab> {
-  const { width, height, touch = false, dark = false } = options;
+  const { width, height, touch = false } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     hasTouch: touch,
     isMobile: touch,
-    colorScheme: dark ? "dark" : "light",
+    colorScheme: colourSchemeOf(options),
     locale: "en-GB",
   });
   const problems: string[] = [];
