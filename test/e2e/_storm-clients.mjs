@@ -6,6 +6,7 @@ import WebSocket from "ws";
 
 const clients = [];
 const closes = new Map();
+let acknowledgements = 0;
 
 /** Numbers from a seed (mulberry32). */
 function seeded(seed) {
@@ -152,8 +153,12 @@ const commands = {
         const sessionKey = `agent:main:${name}-${client.index}`;
         const message = `message ${name} ${client.index} ${i}`;
         const answer = await client.request("chat.send", { sessionKey, message, idempotencyKey: message }).catch(() => undefined);
-        if (answer) acknowledged.push({ sessionKey, message });
-        else await pause(5);
+        if (!answer) {
+          await pause(5);
+          continue;
+        }
+        acknowledged.push({ sessionKey, message });
+        acknowledgements += 1;
       }
     };
     await Promise.all(clients.map(talk));
@@ -164,11 +169,12 @@ const commands = {
       ...{ index, seq, gaps, events, lastEvent, closed },
       isOpen: isReady && closed === "",
     }));
-    return { clients: seen, open: seen.filter((c) => c.isOpen).length, closes: Object.fromEntries(closes) };
+    return { acknowledgements, clients: seen, open: seen.filter((c) => c.isOpen).length, closes: Object.fromEntries(closes) };
   },
   forget() {
     for (const { ws } of clients.splice(0)) ws.terminate();
     closes.clear();
+    acknowledgements = 0;
   },
 };
 

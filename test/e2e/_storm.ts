@@ -21,6 +21,8 @@ export interface SeenClient {
 export interface StormState {
   clients: SeenClient[];
   open: number;
+  /** Messages of `chat` that the gateway took, since the last `forget`. */
+  acknowledgements: number;
   /** How often sockets ended with which code and reason, those of earlier attempts included. */
   closes: Record<string, number>;
 }

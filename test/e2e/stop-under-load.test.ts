@@ -1,5 +1,6 @@
 import { createClient } from "svc/sdk/client";
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Running } from "./_process.ts";
 import { runSeed, type Storm, seeded, startStorm } from "./_storm.ts";
@@ -48,6 +49,8 @@ test(`stopped at ${moments} moments of its work: exit 0, shutdown before the clo
   for (let moment = 0; moment < moments; moment++) {
     await storm.open({ url: gateway.url.replace("http", "ws"), token, count: CLIENTS });
     const talk = storm.chat({ name: `m${moment}` });
+    // One round at least has something to lose.
+    if (moment === 0) await eventually(async () => (await storm.state()).acknowledgements > 0, 30_000);
     await new Promise((resolve) => setTimeout(resolve, random() * 1_500));
 
     const code = await gateway.kill("SIGTERM");
@@ -55,6 +58,7 @@ test(`stopped at ${moments} moments of its work: exit 0, shutdown before the clo
     const { clients } = await storm.state();
     await storm.forget();
 
+    if (moment === 0) expect(acknowledged.length).toBeGreaterThan(0);
     expect(code, gateway.out.stderr.slice(-2_000)).toBe(0);
     expect(clients.map((c) => `${c.lastEvent}, ${c.closed}, ${c.gaps}`)).toEqual(Array(CLIENTS).fill("shutdown, 1001 gateway stopping, 0"));
     expect(gateway.out.stderr).not.toMatch(/unhandled|uncaught/i);
