@@ -94,9 +94,13 @@ const hookFor = (key: string) => ({ key, body: { message: `mark:${key}: what is 
 const failingGateway = (point: string, time = 1) => gatewayIn({ ...home, program: failing }, [], failingAt(`${point}=kill@${time}`));
 
 /** @returns id of the run, when the sender was told of it */
-async function killed(gateway: Running, key?: string): Promise<string | undefined> {
+async function killed(gateway: Running, point: string, key?: string): Promise<string | undefined> {
   const answer = key === undefined ? "unknown" : await postHook(gateway.url, hookFor(key));
-  expect(await killSignal(gateway), gateway.out.stderr.slice(-2_000)).toBe("SIGKILL");
+  const { child, out } = gateway;
+  await eventually(() => child.exitCode !== null || child.signalCode !== null, 60_000).catch(() => {
+    throw new Error(`the gateway did not come to ${point}: ${out.stderr.slice(-2_000)}`);
+  });
+  expect(await killSignal(gateway), `${point}: ${out.stderr.slice(-2_000)}`).toBe("SIGKILL");
   return answer === "unknown" ? undefined : String(answer.body.runId);
 }
 
@@ -118,9 +122,14 @@ async function sentAgain(gateway: Running, { key, point, acknowledged, isFailure
   return String(again.body.runId);
 }
 
-async function stopped(gateway: Running): Promise<StoredState> {
-  // The heartbeat that was asked for has read the summary, or the event still waits for it.
-  await eventually(() => readState(home).lines.length > 0);
+/** Summaries of an action among these texts; `k1` is not `k10`. */
+const summariesOf = (key: string, texts: string[]) =>
+  texts.filter((text) => text.startsWith(`Hook Sweep ${key}:`) || text.startsWith(`Hook Sweep ${key} `));
+
+/** @param lastKey that of the action sent last */
+async function stopped(gateway: Running, lastKey: string): Promise<StoredState> {
+  // The heartbeat that was asked for has read the summary.
+  await eventually(() => summariesOf(lastKey, readState(home).lines).length > 0, 30_000);
   expect(await gateway.kill("SIGTERM"), gateway.out.stderr.slice(-2_000)).toBe(0);
   const state = readState(home);
   expect(state.integrity).toBe("ok");
@@ -131,10 +140,9 @@ function expectOnce(state: StoredState, { key, point, isFailure = false }: Sent,
   const [row, ...others] = state.deliveries.filter((delivery) => delivery.dir === "hook-agent" && delivery.key === key);
   expect(others, point).toEqual([]);
   expect(row, point).toMatchObject({ uid: runId, state: isFailure ? "failed" : "done", lease: null, hasPayload: isFailure });
-  expect(
-    [...state.lines, ...state.events].filter((text) => text.startsWith(`Hook Sweep ${key}`)),
-    point,
-  ).toEqual([isFailure ? expect.stringContaining(`Hook Sweep ${key} (error): `) : `Hook Sweep ${key}: ${okText}`]);
+  expect(summariesOf(key, [...state.lines, ...state.events]), point).toEqual([
+    isFailure ? expect.stringContaining(`Hook Sweep ${key} (error): `) : `Hook Sweep ${key}: ${okText}`,
+  ]);
   const outgoing = state.deliveries.filter((delivery) => delivery.dir === "out" && delivery.uid.startsWith(runId));
   expect(outgoing, point).toMatchObject(isFailure ? [] : [{ uid: `${runId}:out`, state: "done" }]);
   expect(
@@ -163,11 +171,11 @@ test(`kill -9 at ${chain.length} points of actions that follow each other: each 
     const gateway = await failingGateway(point, 1 + passes);
     await goOn(gateway);
     const key = `k${i}`;
-    sent.push({ key, point, acknowledged: await killed(gateway, key) });
+    sent.push({ key, point, acknowledged: await killed(gateway, point, key) });
   }
   const gateway = await gatewayIn(home);
   await goOn(gateway);
-  const state = await stopped(gateway);
+  const state = await stopped(gateway, `k${chain.length - 1}`);
   expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(chain.length);
   for (const [i, one] of sent.entries()) expectOnce(state, one, runs[i] ?? "");
 });
@@ -175,14 +183,14 @@ test(`kill -9 at ${chain.length} points of actions that follow each other: each 
 test.each(alone)("kill -9 at %s: the action is carried out once, or says that it was not", async (point) => {
   const { model: chosen, firstKill } = wayTo[point] ?? {};
   home = await hooksHome(model, chosen === undefined ? {} : { model: chosen });
-  const told = firstKill === undefined ? undefined : await killed(await failingGateway(firstKill), "k");
-  const acknowledged = (await killed(await failingGateway(point), firstKill === undefined ? "k" : undefined)) ?? told;
+  const told = firstKill === undefined ? undefined : await killed(await failingGateway(firstKill), firstKill, "k");
+  const acknowledged = (await killed(await failingGateway(point), point, firstKill === undefined ? "k" : undefined)) ?? told;
 
   const gateway = await gatewayIn(home);
   expect(await brokenFiles(home)).toEqual([]);
   const sent = { key: "k", point, acknowledged, isFailure: chosen === "tool-then-401" };
   const runId = await sentAgain(gateway, sent);
-  const state = await stopped(gateway);
+  const state = await stopped(gateway, "k");
   expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(1);
   expectOnce(state, sent, runId);
 });
