@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { sharedSections } from "../../sdk/config/root.ts";
-import { readBundledSections } from "./bundled-sections.ts";
+import { readBundledSections, SECTIONS_FILE } from "./bundled-sections.ts";
 import type { PluginSections, PluginSectionsInput } from "./section-types.ts";
 import { commandsSchema } from "./sections/commands.ts";
 import { diagnosticsSchema } from "./sections/diagnostics.ts";
@@ -36,13 +36,16 @@ declare module "../../sdk/config/root.ts" {
 /** Sections that one plugin owns; their types are written from the same files. */
 type Owned = { [K in keyof PluginSections]: z.ZodType<PluginSections[K], PluginSectionsInput[K]> };
 
-const sections = { ...ownSections, ...sharedSections, ...(readBundledSections() as unknown as Owned) };
+const common = { ...ownSections, ...sharedSections };
+const sections = { ...common, ...(readBundledSections(Object.keys(common)) as unknown as Owned) };
 
-/** Order of the documents; a section that is not named here follows. */
+/** Order of the documents; a section that is not named here follows. Each that is named has to be there: the gateway itself reads them. */
 const order = [
   ...["$schema", "gateway", "hooks", "agents", "memory", "models", "tools", "session", "messages", "cron", "logging"],
   ...["diagnostics", "secrets", "plugins", "channels", "commands", "bindings", "env", "meta"],
 ];
+const missing = order.find((name) => !Object.hasOwn(sections, name));
+if (missing !== undefined) throw new Error(`no ${SECTIONS_FILE} of a plugin has the section ${missing}; the installation is incomplete`);
 const place = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
 const ordered = Object.entries(sections).sort(([a], [b]) => place(a) - place(b));
 

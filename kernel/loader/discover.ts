@@ -1,5 +1,5 @@
 import { readdir, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import { expandPath } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { SDK_API_VERSION } from "../../sdk/define.ts";
@@ -173,7 +173,7 @@ async function readFolder(place: Place, host: DiscoveryHost): Promise<PluginCand
     const reason = `needs plugin API ${manifest.svc.api}, this gateway has ${SDK_API_VERSION}`;
     return stopped(blocked("api-mismatch", reason, "install a version of the plugin that was made for this API"));
   }
-  const isBundled = origin === "bundled" || root.startsWith(host.bundledRoot);
+  const isBundled = origin === "bundled" || root.startsWith(host.bundledRoot + sep);
   if (manifest.sections !== undefined && !isBundled) {
     const reason = `${MANIFEST_FILE}: sections: only plugins that come with svc own a section; expected configSchema, for plugins.entries.${manifest.id}.config`;
     return stopped(blocked("manifest-invalid", reason, "take the field out of the manifest"));

@@ -91,7 +91,7 @@ function errorRows(tables: readonly object[]): Record<string, ErrorDocument> {
     const specs = errorSpecsOf(table);
     if (!specs) throw new Error("errors: expected tables made by defineErrors");
     for (const [code, { details, expose = [], ...row }] of Object.entries(specs)) {
-      if (rows[code]) throw new Error(`two errors have the code ${code}`);
+      if (Object.hasOwn(rows, code)) throw new Error(`two errors have the code ${code}`);
       rows[code] = { ...row, ...(details !== undefined || expose.length > 0 ? { details: detailsSchema(details, expose) } : {}) };
     }
   }

@@ -131,6 +131,9 @@ test.each<[string, z.ZodType, string]>([
   ["an expression without words", z.string().regex(/a/), "part: string_format"],
   ["an expression with flags", z.string().regex(/a/i, "a"), "part: string_format"],
   ["words of its own for a bound", z.string().min(1, "a"), "part: min_length"],
+  ["a bound that is out of it", z.number().positive(), "part: greater_than"],
+  ["a form of its own", z.url(), "part: the format url"],
+  ["a value that is coerced", z.coerce.number(), "part: a value that is coerced"],
   ["checks in another order", z.string().regex(/a/, "a").min(1), "part: this order of checks"],
   ["names of any kind", z.record(z.string(), z.string()), "part: record"],
   ["an object that takes everything", z.strictObject({ a: z.array(z.looseObject({})) }), "part.a.*: an open object"],
@@ -153,15 +156,21 @@ describe("sections are read", () => {
   test("from the folders of plugins that have some, each by one owner", async () => {
     await mkdir(join(root, "none"));
     await put("notes", JSON.stringify({ notes: writeSection("notes", sample.prefault({ inner: { word: "a" } })) }));
-    expect(readBundledSections(root).notes?.parse(undefined)).toMatchObject({ inner: { word: "a" }, wait: 30 });
+    expect(readBundledSections([], root).notes?.parse(undefined)).toMatchObject({ inner: { word: "a" }, wait: 30 });
 
     await put("second", JSON.stringify({ notes: { type: "string" } }));
-    expect(() => readBundledSections(root)).toThrow(`${join(root, "second", "svc.sections.json")}: another plugin owns the section notes`);
+    const told = `${join(root, "second", "svc.sections.json")}: the section notes has another owner`;
+    expect(() => readBundledSections([], root)).toThrow(told);
+    await rm(join(root, "second"), { recursive: true });
+    expect(() => readBundledSections(["notes"], root)).toThrow("the section notes has another owner");
   });
 
   test("not from a damaged file, which is named", async () => {
     await put("broken", "{");
-    expect(() => readBundledSections(root)).toThrow(join(root, "broken", "svc.sections.json"));
+    expect(() => readBundledSections([], root)).toThrow(join(root, "broken", "svc.sections.json"));
+    await rm(join(root, "broken"), { recursive: true });
+    await mkdir(join(root, "unreadable", "svc.sections.json"), { recursive: true });
+    expect(() => readBundledSections([], root)).toThrow(join(root, "unreadable", "svc.sections.json"));
   });
 
   test("not with a part that no reader knows", async () => {

@@ -25,7 +25,7 @@ export default defineCommand({
     const plugin = inspectPlugin(root);
     const manifest = await plugin.manifest();
     const hint = `run: svc plugins build ${dir}`;
-    // Before the plugin's own module: no folder is a plugin while the file that its manifest announces is missing or wrong.
+    // Before the plugin's own module: discovery refuses the folder while the file that its manifest announces is missing or wrong.
     const protocol = await plugin.protocol();
     const protocolFile = join(root, PROTOCOL);
     const isStale = protocol !== undefined && (await readFile(protocolFile, "utf8").catch(() => undefined)) !== protocol;

@@ -5,6 +5,10 @@ import { amountFieldOf } from "../../../sdk/config/amounts.ts";
 /** The parts of a zod schema that the writer looks at. */
 interface Def {
   type: string;
+  /** A text in a form of its own, such as an address. */
+  format?: string;
+  check?: string;
+  coerce?: boolean;
   innerType?: z.ZodType;
   element?: z.ZodType;
   shape?: Record<string, z.ZodType>;
@@ -17,6 +21,8 @@ interface Check {
   check: string;
   format?: string;
   pattern?: RegExp;
+  /** Of `greater_than` and `less_than`. */
+  inclusive?: boolean;
   params?: { except?: string[] };
   error?: (issue: object) => string | undefined;
 }
@@ -62,11 +68,13 @@ const readableChecks = ["number_format", "min_length", "greater_than", "max_leng
 
 function requireReadable(schema: z.ZodType, path: string): void {
   if (amountFieldOf(schema) || metaOf(schema)?.sensitive) return;
-  const { type, innerType, element, shape, catchall } = defOf(schema);
+  const { type, format, check, coerce, innerType, element, shape, catchall } = defOf(schema);
   const refuse = (what: string): never => {
     throw new Error(`${path}: ${what} has no form in a written section`);
   };
   if (!readableTypes.has(type)) refuse(type);
+  if (coerce) refuse("a value that is coerced");
+  if (type === "string" && (format ?? check) !== undefined) refuse(`the format ${String(format ?? check)}`);
   const checks = checksOf(schema);
   const unknown = checks.find((check) => !isReadable(check));
   if (unknown) refuse(unknown.check);
@@ -82,5 +90,5 @@ function requireReadable(schema: z.ZodType, path: string): void {
 function isReadable(check: Check): boolean {
   if (check.check === "custom") return check.params?.except !== undefined;
   if (check.check === "string_format") return check.format === "regex" && check.pattern?.flags === "" && check.error !== undefined;
-  return readableChecks.includes(check.check) && check.error === undefined;
+  return readableChecks.includes(check.check) && check.inclusive !== false && check.error === undefined;
 }
