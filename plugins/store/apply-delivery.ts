@@ -12,8 +12,9 @@ const most: DeliveryLoad = { rows: 2_000, bytes: 256 * 1024 * 1024 };
 const fullRetryMs = 5_000;
 /** States in which a delivery has an owner. */
 const owned: readonly DeliveryState[] = ["running", "sending"];
-/** A key means the same delivery for so long after its end. */
-const keyKeptMs = 86_400_000;
+const dayMs = 86_400_000;
+/** A key means the same delivery for so long after its end; platforms redeliver messages for days. */
+const keyKeptMs = (dir: unknown): number => (dir === "in" ? 7 * dayMs : dayMs);
 
 type Op<Name extends DeliveryWriteOp["op"]> = Extract<DeliveryWriteOp, { op: Name }>;
 interface Found {
@@ -68,7 +69,8 @@ function add(sql: DeliveryStatements, uid: string, insert: () => void): void {
 function byKey(sql: DeliveryStatements, row: Columns): DeliveryRow | undefined {
   const columns = sql.byKey.get(row.idem_scope, row.idem_key, row.fingerprint);
   if (columns === undefined) return undefined;
-  if (columns.ended_at === null || Number(row.created_at) - Number(columns.ended_at) <= keyKeptMs) return decodeDelivery(columns).row;
+  if (columns.ended_at === null || Number(row.created_at) - Number(columns.ended_at) <= keyKeptMs(columns.dir))
+    return decodeDelivery(columns).row;
   sql.forgetKey.run(columns.id);
   return undefined;
 }

@@ -10,7 +10,7 @@ interface Defect {
   name: string;
   /** Case of the suite that finds it. */
   found: string;
-  plant(store: Store): Commit;
+  plant(store: Store): Commit | Pick<Store, "messages">;
 }
 
 /** Drops conditions of operations before they reach the store. */
@@ -24,6 +24,8 @@ const without =
     );
 
 const table = "each operation on a delivery, in each state, has the result of the model";
+
+const pages = "a page of messages ends at its bytes, and only an empty one is the last";
 
 const defects: Defect[] = [
   {
@@ -84,6 +86,26 @@ const defects: Defect[] = [
     plant: without("ifNoEvents"),
   },
   {
+    name: "a page has no bound of bytes",
+    found: pages,
+    plant: ({ messages }) => ({
+      messages: { ...messages, page: (id, options) => messages.page(id, { ...options, maxBytes: Number.POSITIVE_INFINITY }) },
+    }),
+  },
+  {
+    name: "a scan ends without a record that is larger than its bytes",
+    found: pages,
+    plant: ({ messages }) => ({
+      messages: {
+        ...messages,
+        async scan(id, after, limit, { maxBytes = Number.POSITIVE_INFINITY } = {}) {
+          const rows = await messages.scan(id, after, limit, { maxBytes });
+          return Buffer.byteLength(JSON.stringify(rows)) > maxBytes ? [] : rows;
+        },
+      },
+    }),
+  },
+  {
     name: "fences are not looked at",
     found: "a commit with the fence of a lost lease stores nothing",
     plant: (store) => (ops) => store.commit(ops),
@@ -98,7 +120,12 @@ test.each(defects)("the suite finds a store in which $name", async ({ found, pla
         cleanup = fn;
       });
       const { service, leases } = await temp.open({ clock: { now: () => 0, monotonic: () => performance.now() } });
-      return { store: { ...service, commit: plant(service) }, leases, dispose: () => cleanup() };
+      const planted = plant(service);
+      return {
+        store: { ...service, ...(typeof planted === "function" ? { commit: planted } : planted) },
+        leases,
+        dispose: () => cleanup(),
+      };
     }).filter(({ name }) => name === found),
   );
 

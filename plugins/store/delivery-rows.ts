@@ -2,7 +2,7 @@ import type { DeliveryDir, DeliveryRow, DeliveryState, JsonObject, NewDelivery }
 import { Refusal } from "./refusal.ts";
 import type { Columns } from "./rows.ts";
 
-export const deliveryDirs: readonly DeliveryDir[] = ["hook-agent", "hook-wake", "out"];
+export const deliveryDirs: readonly DeliveryDir[] = ["hook-agent", "hook-wake", "out", "in"];
 export const deliveryStates: readonly DeliveryState[] = ["accepted", "running", "sending", "uncertain", "done", "failed", "expired"];
 
 /** Everything but the payload, which stands last in the table: who does not ask for it does not read the pages it fills. */

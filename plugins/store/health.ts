@@ -1,9 +1,9 @@
-import type { HealthPart, StoreStatus } from "svc/sdk";
+import type { HealthPart } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
-import { storageAdvice } from "./storage-unavailable.ts";
+import { type EmbeddedStatus, storageAdvice } from "./storage-unavailable.ts";
 
 /** The part `store` of the health snapshot. */
-export function toHealthPart(status: StoreStatus): HealthPart {
+export function toHealthPart(status: EmbeddedStatus): HealthPart {
   const { ok, reason, notReady, queued, damaged, restored, unreadableRows, snapshotAt } = status;
   const kept = damaged && `the state database was damaged and is kept as ${damaged}`;
   const message = notReady ?? (reason ? storageAdvice[reason] : kept);

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, createError, type Leases, type Logger, messageOf, type Store, type StoreStatus } from "svc/sdk";
+import { type Clock, createError, type Leases, type Logger, messageOf, type Store } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import { type ChangeFeed, createChangeFeed } from "./change-feed.ts";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
@@ -13,7 +13,7 @@ import type { Reads } from "./reader.ts";
 import { Refusal } from "./refusal.ts";
 import { createSnapshotKeeper, type SnapshotKeeper } from "./snapshot-keeper.ts";
 import { isLocked, storageFault } from "./sqlite-fault.ts";
-import { storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
+import { type EmbeddedStatus, storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
 import { StoreWriter } from "./store-writer.ts";
 import { createSuspects, readCrashScene, type Suspects } from "./suspects.ts";
 import { createSwitchedReader, type SwitchedReader } from "./switched-reader.ts";
@@ -165,7 +165,7 @@ interface Parts {
 
 function joinStore({ writer, opened, reader, suspects, guard, snapshots, unreadable, sessions, feed, leases }: Parts): OpenStore {
   const { restored } = opened;
-  const status = (): StoreStatus => {
+  const status = (): EmbeddedStatus => {
     const { reason, queuedOps: queued, path: endpoint } = writer;
     const notReady = reason === undefined ? guard.trouble() : storageAdvice[reason];
     const snapshotAt = snapshots.newestAt();

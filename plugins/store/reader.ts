@@ -7,6 +7,8 @@ import { boundLimit, createSessionList } from "./session-list.ts";
 import type { SyncStore } from "./sync-store.ts";
 
 const lastSeq = Number.MAX_SAFE_INTEGER;
+/** Size of a page of messages, unless its reader says otherwise. */
+const pageBytes = 8 * 1024 * 1024;
 
 export type Reads = Pick<SyncStore, "messages" | "transcripts" | "idempotency" | "systemEvents" | "kv"> & {
   deliveries: DeliveryReads;
@@ -61,13 +63,13 @@ function messageReads(db: Sqlite, rows: RowReader): Reads["messages"] {
       `SELECT coalesce((SELECT max(seq) FROM messages WHERE session_id = @id) - (SELECT min(seq) FROM messages WHERE session_id = @id) + 1, 0)`,
     )
     .pluck();
-  const pick = (statement: Statement, sessionId: string, seq: number, limit: number) => {
+  const pick = (statement: Statement, keys: [sessionId: string, seq: number], limit: number, maxBytes = pageBytes) => {
     const wanted = boundLimit(limit);
-    return rows.some("messages", () => statement.iterate(sessionId, seq, wanted + mostSkipped), decodeMessage, wanted);
+    return rows.some("messages", () => statement.iterate(...keys, wanted + mostSkipped), decodeMessage, wanted, maxBytes);
   };
   return {
-    page: (sessionId, options) => pick(backwards, sessionId, options.before ?? lastSeq, options.limit).reverse(),
-    scan: (sessionId, after, limit) => pick(forwards, sessionId, after, limit),
+    page: (sessionId, { before = lastSeq, limit, maxBytes }) => pick(backwards, [sessionId, before], limit, maxBytes).reverse(),
+    scan: (sessionId, after, limit, { maxBytes } = {}) => pick(forwards, [sessionId, after], limit, maxBytes),
     count: (sessionId) => rows.guard(() => count.get({ id: sessionId }) as number),
   };
 }

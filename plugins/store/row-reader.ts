@@ -36,13 +36,18 @@ export function createRowReader(notices: ReaderNotices) {
       const columns = guard(() => statement.get(...keys)) as Columns | undefined;
       return columns && decodeOr(table, columns, decode);
     },
-    /** Up to `limit` readable rows of what the statement yields. */
-    some<Row>(table: string, found: () => Iterable<unknown>, decode: (columns: Columns) => Row, limit: number): Row[] {
+    /** Up to `limit` readable rows of what the statement yields; of those with a `body`, one or as many as have `maxBytes` together. */
+    some<Row>(table: string, found: () => Iterable<unknown>, decode: (columns: Columns) => Row, limit: number, maxBytes?: number): Row[] {
       return guard(() => {
         const rows: Row[] = [];
-        for (const columns of found()) {
-          const row = decodeOr(table, columns as Columns, decode);
-          if (row !== undefined && rows.push(row) >= limit) break;
+        let left = maxBytes;
+        for (const columns of found() as Iterable<Columns>) {
+          const bytes = left === undefined ? 0 : Buffer.byteLength(String(columns.body));
+          if (left !== undefined && rows.length > 0 && !(bytes <= left)) break;
+          const row = decodeOr(table, columns, decode);
+          if (row === undefined) continue;
+          if (left !== undefined) left -= bytes;
+          if (rows.push(row) >= limit) break;
         }
         return rows;
       });

@@ -20,6 +20,7 @@ export const schemaSteps: readonly SchemaStep[] = [
   { version: 4, up: (db) => db.exec(deliveries) },
   { version: 5, minReader: 4, up: (db) => db.exec(schemaInfo) },
   { version: 6, minReader: 4, up: (db) => db.exec(conditions) },
+  { version: 7, up: (db) => db.exec(inbound) },
 ];
 
 /**
@@ -184,4 +185,42 @@ CREATE TABLE leases (
   token INTEGER NOT NULL
 ) WITHOUT ROWID;
 ALTER TABLE kv ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+`;
+
+/**
+ * Messages from channels are deliveries, too. A check of a table cannot be changed, so the table is made again; its counter goes on where it was, because ids
+ * are never given twice.
+ */
+const inbound = `
+CREATE TABLE deliveries_7 (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  uid TEXT NOT NULL UNIQUE CHECK (typeof(uid) = 'text'),
+  dir TEXT NOT NULL CHECK (dir IN ('hook-agent', 'hook-wake', 'out', 'in')),
+  lane TEXT NOT NULL CHECK (typeof(lane) = 'text'),
+  idem_scope TEXT,
+  idem_key TEXT,
+  fingerprint TEXT,
+  state TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  not_before INTEGER,
+  lease_boot TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  payload_bytes INTEGER NOT NULL,
+  steps TEXT NOT NULL,
+  result TEXT,
+  payload BLOB
+);
+INSERT INTO deliveries_7 SELECT id, uid, dir, lane, idem_scope, idem_key, fingerprint, state, attempt, not_before, lease_boot, created_at, updated_at, expires_at,
+  ended_at, payload_bytes, steps, result, payload FROM deliveries;
+DELETE FROM sqlite_sequence WHERE name = 'deliveries_7';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'deliveries_7', seq FROM sqlite_sequence WHERE name = 'deliveries';
+DROP TABLE deliveries;
+ALTER TABLE deliveries_7 RENAME TO deliveries;
+CREATE UNIQUE INDEX deliveries_by_key ON deliveries (idem_scope, idem_key, fingerprint) WHERE idem_key IS NOT NULL;
+CREATE INDEX deliveries_open ON deliveries (lane, id, dir, state, not_before, created_at, expires_at, payload_bytes) WHERE ended_at IS NULL;
+CREATE INDEX deliveries_ended ON deliveries (state, dir, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX deliveries_by_state ON deliveries (state, dir);
 `;

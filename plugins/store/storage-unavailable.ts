@@ -1,7 +1,11 @@
 import type { StoreStatus, SvcError } from "svc/sdk";
 import { storeErrors } from "./errors.ts";
 
-export type StorageReason = NonNullable<StoreStatus["reason"]>;
+/** Reasons of the embedded store; the others are those of a store outside the process. */
+export type StorageReason = Exclude<NonNullable<StoreStatus["reason"]>, "unreachable" | "standby" | "fenced">;
+
+/** Status of the embedded store. */
+export type EmbeddedStatus = Omit<StoreStatus, "reason"> & { reason?: StorageReason };
 
 /** Description and remedy for each storage fault, for the error and for health. */
 export const storageAdvice: Record<StorageReason, string> = {

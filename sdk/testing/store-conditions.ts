@@ -1,8 +1,42 @@
 import assert from "node:assert/strict";
-import type { DeliveryRow, StoreChange, StoreOp } from "../types/store.ts";
+import type { DeliveryRow, MessageBlock, MessageRow, StoreChange, StoreOp } from "../types/store.ts";
 import { eventually } from "./eventually.ts";
 import { deliveryStates, sampleDelivery, sampleMessage, sampleRun, sampleSession } from "./store-operations.ts";
 import { leadTo, outcomeOf, type StoreSubject } from "./store-subject.ts";
+
+export async function checkPages({ store: { commit, messages } }: StoreSubject): Promise<void> {
+  const mebibyte = 1024 * 1024;
+  // A letter of two bytes: characters are not what counts.
+  const content: MessageBlock[] = [{ type: "text", text: "ä".repeat(mebibyte / 2) }];
+  const ids = Array.from({ length: 9 }, (_, n) => `m${n}`);
+  for (const id of ids) await commit([{ op: "message.append", message: { ...sampleMessage(id, "t"), content } }]);
+  for (const [maxBytes, most] of [[undefined, 7] as const, [2.5 * mebibyte, 2] as const, [1, 1] as const, [64 * mebibyte, 9] as const]) {
+    const bound = maxBytes === undefined ? {} : { maxBytes };
+    const page = async (before: number) => messages.page("t", { before, limit: 1_000, ...bound });
+    const back: MessageRow[][] = [];
+    for (let found = await page(99); found.length > 0; found = await page(found[0]?.seq ?? 0)) back.unshift(found);
+    const scan = async (after: number) => messages.scan("t", after, 1_000, bound);
+    const on: MessageRow[][] = [];
+    for (let found = await scan(0); found.length > 0; found = await scan(found.at(-1)?.seq ?? 99)) on.push(found);
+    for (const found of [back, on]) {
+      const where = `maxBytes ${maxBytes}`;
+      assert.deepEqual(
+        found.flatMap((rows) => rows.map(({ id }) => id)),
+        ids,
+        where,
+      );
+      assert.equal(Math.max(...found.map((rows) => rows.length)), most, where);
+    }
+  }
+}
+
+export async function checkStatus({ store }: StoreSubject): Promise<void> {
+  await store.commit([{ op: "kv.put", scope: "s", key: "k", value: 1 }]);
+  const { ok, reason, notReady, queued, backend, endpoint } = store.status();
+  assert.deepEqual({ ok, reason, notReady, queued }, { ok: true, reason: undefined, notReady: undefined, queued: 0 });
+  assert.ok(backend !== "" && endpoint !== "", "backend or endpoint is empty");
+  assert.ok(!URL.canParse(endpoint) || new URL(endpoint).password === "", "the endpoint shows a password");
+}
 
 export async function checkVersions({ store }: StoreSubject): Promise<void> {
   const put = (value: unknown, ifVersion?: number): StoreOp => ({

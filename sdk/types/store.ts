@@ -1,5 +1,6 @@
 import type { Disposable, JsonObject } from "./common.ts";
 import type { Lease } from "./leases.ts";
+import type { MessageRoute } from "./messaging.ts";
 import type { Usage } from "./model.ts";
 
 /** State of the last run of a session. */
@@ -44,6 +45,8 @@ export interface SessionRow {
   execAsk?: string;
   /** Effect of a message that meets a running turn (`/queue`); unset: `messages.queue.mode`. */
   queueMode?: QueueMode;
+  /** Where the session last heard from somebody on a channel: `channel: "last"`. */
+  lastRoute?: MessageRoute;
   /** The session it was made from. */
   parentSessionKey?: string;
   /** The session whose run made it. */
@@ -127,8 +130,8 @@ export interface SystemEventRow {
   wake: boolean;
 }
 
-/** Content of a delivery: an action of a webhook, or a message for a channel. */
-export type DeliveryDir = "hook-agent" | "hook-wake" | "out";
+/** Content of a delivery: an action of a webhook, a message for a channel, or one from a channel. */
+export type DeliveryDir = "hook-agent" | "hook-wake" | "out" | "in";
 
 /** State of a delivery. `sending` and `uncertain` (the platform may have it) are states of `out` only; the last three are ends. */
 export type DeliveryState = "accepted" | "running" | "sending" | "uncertain" | "done" | "failed" | "expired";
@@ -228,7 +231,7 @@ export type StoreOp =
   | { op: "systemEvent.take"; ids: number[]; all?: boolean }
   /**
    * Takes work on. Result `{ known }` with the present row, and nothing is added, when its key and fingerprint are known already: as long as that one has not
-   * ended, and 24 h more; a `uid` that is taken: `exists`. 2,000 unfinished ones of all kinds or 256 MiB of their payloads: `deliveries-full`.
+   * ended, and 24 h more, of `in` 7 days; a `uid` that is taken: `exists`. 2,000 unfinished ones of all kinds or 256 MiB of their payloads: `deliveries-full`.
    */
   | { op: "delivery.accept"; delivery: NewDelivery; at: number }
   /**
@@ -377,10 +380,13 @@ export interface Store {
     version(): number;
   };
   messages: {
-    /** Newest page first to load, returned oldest first; `before` is a `seq`. */
-    page(sessionId: string, options: { before?: number; limit: number }): Promise<MessageRow[]>;
-    /** Oldest first, records with `seq > after`. */
-    scan(sessionId: string, after: number, limit: number): Promise<MessageRow[]>;
+    /**
+     * Newest page first to load, returned oldest first; `before` is a `seq`. A page also ends before the record with which its JSON would be larger than
+     * `maxBytes` (default 8 MiB), but not without a record: only an empty page is the last.
+     */
+    page(sessionId: string, options: { before?: number; limit: number; maxBytes?: number }): Promise<MessageRow[]>;
+    /** Oldest first, records with `seq > after`; bounded as `page` is. */
+    scan(sessionId: string, after: number, limit: number, options?: { maxBytes?: number }): Promise<MessageRow[]>;
     count(sessionId: string): Promise<number>;
   };
   transcripts: {
@@ -440,8 +446,12 @@ export interface Store {
 export interface StoreStatus {
   /** Commits are taken. */
   ok: boolean;
-  /** Reason why not. `io`: the disk fails; `down`: the writer thread restarts; `closed`: the gateway stops. All but `corrupt` and `closed` heal by themselves. */
-  reason?: "full" | "readonly" | "corrupt" | "io" | "down" | "closed";
+  /**
+   * Reason why not. `io`: the disk fails; `down`: the writer thread restarts; `closed`: the gateway stops. A store outside the process has three more, which the
+   * embedded one never gives: `unreachable`: the database does not answer; `standby`: it is a copy that takes no writes; `fenced`: this gateway has lost its lease.
+   * All but `corrupt` and `closed` heal by themselves.
+   */
+  reason?: "full" | "readonly" | "corrupt" | "io" | "down" | "closed" | "unreachable" | "standby" | "fenced";
   /** Reason why the gateway should get no new work: commits are refused, or what is stored is not where the next start will look for it. */
   notReady?: string;
   /** Operations not yet on disk. */
