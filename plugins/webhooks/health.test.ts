@@ -37,7 +37,7 @@ describe("health tells", () => {
     expect(healthPart(config(), { state, counts: none, tick: { ...tick, wasDead: false } })).toMatchObject({ ok: true });
   });
 
-  test("a door that should be open and is not", () => {
+  test("an endpoint that should answer and does not", () => {
     expect(healthPart(config(), { state: undefined, counts: none })).toMatchObject({
       ok: false,
       message: "hooks are enabled, but they are not being served",
@@ -49,7 +49,7 @@ describe("health tells", () => {
 describe("doctor finds", () => {
   const ids = (hooks: SvcConfig["hooks"], facts: Parameters<typeof hookFindings>[1]) => hookFindings(hooks, facts).map(({ id }) => id);
 
-  test("nothing in a sound door", () => {
+  test("nothing while the endpoint is healthy", () => {
     expect(ids(config(), { state, counts: none })).toEqual([]);
   });
 

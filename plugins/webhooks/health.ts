@@ -1,14 +1,14 @@
 import type { DeliveryCounts, HealthPart } from "svc/sdk";
 import type { HooksConfig } from "./action.ts";
 import type { TickFacts } from "./deliveries/runner.ts";
-import type { EntranceState } from "./door/entrance.ts";
+import type { EndpointState } from "./endpoint/endpoint.ts";
 
 /** Facts about the running plugin. */
 export interface HookFacts {
-  /** Undefined while no door is open. */
-  state: EntranceState | undefined;
+  /** Undefined while webhooks are not served. */
+  state: EndpointState | undefined;
   counts: DeliveryCounts;
-  /** Undefined while no action is carried out. */
+  /** Undefined while no action is processed. */
   tick?: TickFacts | undefined;
 }
 
@@ -25,7 +25,7 @@ export function figuresOf({ byDir }: DeliveryCounts): HookFigures {
   return { accepted: of("accepted"), running: of("running"), failed: of("failed"), expired: of("expired") };
 }
 
-/** Part `hooks` of the health snapshot. Failed actions are told, and are no illness of the door. */
+/** Part `hooks` of the health snapshot. Failed actions are counted and do not make it unhealthy. */
 export function healthPart(hooks: HooksConfig, { state, counts, tick }: HookFacts): HealthPart {
   const silent = tick?.wasDead ? [`waiting actions were not checked for ${Math.round(tick.age / 1_000)} s; the timer was restarted`] : [];
   const problems = [...(state?.problems ?? []), ...silent];

@@ -14,7 +14,7 @@ export default definePlugin({
     ctx.onDispose(() => webhooks.close());
     ctx.onReload({ prefixes: ["hooks"], prepare: (next, _prev, { signal }) => webhooks.prepare(next.hooks, signal) });
     registerWebhookRpc(ctx, webhooks);
-    const facts = async () => ({ state: await webhooks.look(), counts: await ctx.service("store@2").deliveries.counts() });
+    const facts = async () => ({ state: await webhooks.inspect(), counts: await ctx.service("store@2").deliveries.counts() });
     ctx.on("health.collect", async (_, meta) =>
       meta.report(healthPart(ctx.snapshot().hooks, { ...(await facts()), tick: webhooks.tick() })),
     );

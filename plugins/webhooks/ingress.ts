@@ -1,6 +1,6 @@
 import type { HookRequest, HooksConfig, Resolved } from "./action.ts";
 
-/** Everything that one config makes of the door; replaced as a whole, never changed. */
+/** Everything that one config says about webhooks; replaced as a whole, never changed. */
 export interface Ingress {
   /** Grows with each replacement; a request that meets another one at its end is answered 409. */
   readonly generation: number;

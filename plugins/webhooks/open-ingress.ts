@@ -31,8 +31,8 @@ export interface IngressFacts {
 
 export interface FinishedIngress extends IngressFacts {
   ingress: Ingress;
-  /** The same as of now: files of transforms come, go and are mended without a reload. */
-  look(): Promise<IngressFacts>;
+  /** Checks again: files of transforms appear, disappear and are fixed without a reload. */
+  inspect(): Promise<IngressFacts>;
 }
 
 type Context = Pick<PluginContext, "logger" | "service" | "clock" | "env">;
@@ -76,7 +76,7 @@ export async function openIngress(ctx: Context, hooks: HooksConfig, { presets: o
         return {
           ingress: { generation, hooks, resolve: createResolver(deps), verifierOf, maxBodyBytes, dispose },
           ...told(found),
-          look: async () => told(modules.length > 0 ? await transforms.problems(modules) : []),
+          inspect: async () => told(modules.length > 0 ? await transforms.problems(modules) : []),
         };
       },
       dispose: () => transforms.dispose(),
@@ -105,7 +105,7 @@ function messagingOf(ctx: Pick<Context, "service">): Messaging | undefined {
 type SecretAt = (path: string) => { value?: string; problem?: string };
 
 /**
- * Verifiers of the operator's mappings by path. A secret that cannot be had opens nothing: the path stays shut, and the token is no way round it.
+ * Verifiers of the operator's mappings by path. Without its secret a path refuses every request: the token is no way round it.
  * @param mappings `hooks.mappings`, in that order
  */
 function openVerifiers(

@@ -16,7 +16,7 @@ export function registerWebhookRpc(ctx: TrialContext, webhooks: Webhooks): void 
     ...methodOf(webhooksMethods, "webhooks.list"),
     async handler() {
       const { hooks } = ctx.snapshot();
-      const state = await webhooks.look();
+      const state = await webhooks.inspect();
       return {
         enabled: hooks.enabled,
         ...(state ? { path: state.path } : {}),

@@ -2,29 +2,29 @@ import { type HookPreset, messageOf, type PluginContext, type PreparedReload } f
 import type { HooksConfig } from "./action.ts";
 import type { Deliveries } from "./deliveries/deliveries.ts";
 import type { TickFacts } from "./deliveries/runner.ts";
-import type { Entrance, EntranceState } from "./door/entrance.ts";
+import type { Endpoint, EndpointState } from "./endpoint/endpoint.ts";
 
 /** The plugin as a whole: nothing of it is loaded before hooks are switched on, or rows of an earlier time wait. */
 export interface Webhooks {
-  /** Opens the door if the config wants one. */
+  /** Serves webhooks if the config enables them. */
   open(): Promise<void>;
-  /** A door for another config, beside the one that answers. */
+  /** Prepares the ingress of another config, beside the one that answers. */
   prepare(hooks: HooksConfig, signal: AbortSignal): Promise<PreparedReload>;
-  /** Accepted work is carried out from here on, at the latest when the gateway is ready. */
+  /** Processes accepted work from here on, at the latest when the gateway is ready. */
   start(): Promise<void>;
   carryOn(): Promise<void>;
   stop(): Promise<void>;
   close(): void;
   /** State for operators; undefined while webhooks are not served. */
-  look(): Promise<EntranceState | undefined>;
+  inspect(): Promise<EndpointState | undefined>;
   deliveries(): Promise<Deliveries>;
   /** Timer over waiting actions; undefined while none is processed. */
   tick(): TickFacts | undefined;
 }
 
 export function createWebhooks(ctx: PluginContext): Webhooks {
-  let entrance: Promise<Entrance> | undefined;
-  let opened: Entrance | undefined;
+  let endpoint: Promise<Endpoint> | undefined;
+  let opened: Endpoint | undefined;
   let deliveries: Promise<Deliveries> | undefined;
   let loaded: Deliveries | undefined;
   let isCarrying = false;
@@ -38,10 +38,10 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
       if (isCarrying) await made.start();
       return made;
     })());
-  const loadEntrance = () =>
-    (entrance ??= (async () => {
-      const { createEntrance } = await import("./door/entrance.ts");
-      opened = createEntrance(ctx, await loadDeliveries());
+  const loadEndpoint = () =>
+    (endpoint ??= (async () => {
+      const { createEndpoint } = await import("./endpoint/endpoint.ts");
+      opened = createEndpoint(ctx, await loadDeliveries());
       return opened;
     })());
   const carryOn = async () => {
@@ -54,7 +54,7 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
     await (await loadDeliveries()).start();
   };
 
-  // A preset that comes late, or whose plugin was replaced, changes what the door knows.
+  // A preset that comes late, or whose plugin was replaced, changes the mappings.
   ctx.contributions<HookPreset>("hookPreset").watch(() => {
     opened?.presetsChanged().catch((error: unknown) => {
       if (!ctx.signal.aborted) ctx.logger.error("hooks: presets could not be loaded", { error: messageOf(error) });
@@ -65,14 +65,14 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
     async open() {
       const { hooks } = ctx.snapshot();
       if (!hooks.enabled) return;
-      const door = await loadEntrance();
-      door.install(await door.prepare(hooks, ctx.signal));
+      const endpoint = await loadEndpoint();
+      endpoint.install(await endpoint.prepare(hooks, ctx.signal));
     },
     async prepare(hooks, signal) {
-      if (!hooks.enabled) return { apply: () => opened?.shut(), discard: () => undefined };
-      const door = await loadEntrance();
-      const prepared = await door.prepare(hooks, signal);
-      return { apply: () => door.install(prepared), discard: () => prepared.dispose() };
+      if (!hooks.enabled) return { apply: () => opened?.close(), discard: () => undefined };
+      const endpoint = await loadEndpoint();
+      const prepared = await endpoint.prepare(hooks, signal);
+      return { apply: () => endpoint.install(prepared), discard: () => prepared.dispose() };
     },
     async start() {
       if (ctx.service("gateway@1").info().phase === "ready") await carryOn();
@@ -83,8 +83,8 @@ export function createWebhooks(ctx: PluginContext): Webhooks {
       const made = await deliveries?.catch(() => undefined);
       await made?.stop().catch((error: unknown) => ctx.logger.warn("hook deliveries did not stop well", { error: messageOf(error) }));
     },
-    close: () => opened?.shut(),
-    look: async () => opened?.look(),
+    close: () => opened?.close(),
+    inspect: async () => opened?.inspect(),
     deliveries: loadDeliveries,
     tick: () => loaded?.tick(),
   };

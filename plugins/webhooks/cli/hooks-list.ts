@@ -1,7 +1,7 @@
 import { type CliContext, type CliValues, defineCommand, type ResultOf } from "svc/sdk";
 import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
-import { type Delivery, doorWords, localTime, type Mapping, reasonOf, stateWords } from "./text.ts";
+import { credentialWords, type Delivery, localTime, type Mapping, reasonOf, stateWords } from "./text.ts";
 
 const states = ["accepted", "running", "done", "failed", "expired"] as const;
 const LIMIT = 20;
@@ -100,7 +100,7 @@ async function addressOf(cli: CliContext, path: string): Promise<string> {
 function mappingRow({ id, path, source, action, verify, transform, preset, broken }: Mapping): string[] {
   const where = `${path ?? "any"}${source === undefined ? "" : ` (source ${source})`}`;
   const from = preset === undefined ? "config" : `preset ${preset}`;
-  return [id, where, action, doorWords(verify), transform ?? "–", broken === undefined ? from : `${from}, broken: ${broken}`];
+  return [id, where, action, credentialWords(verify), transform ?? "–", broken === undefined ? from : `${from}, broken: ${broken}`];
 }
 
 function deliveryRow(delivery: Delivery): string[] {

@@ -4,7 +4,7 @@ import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf
 import { parseJson, strictJsonLimits } from "svc/sdk/internal";
 import { isServed } from "./is-served.ts";
 import { openOffline } from "./offline.ts";
-import { doorWords } from "./text.ts";
+import { credentialWords } from "./text.ts";
 
 /** The largest body that any hook may have. */
 const MAX_BYTES = 33_554_432;
@@ -112,7 +112,7 @@ function print(cli: CliContext, { path, outcome, mapping, preset, verify, items,
   const { stdout, stderr, color } = cli;
   const by = mapping === undefined ? "" : `  mapping ${mapping}${preset === undefined ? "" : ` of preset ${preset}`}`;
   const direct = path === "wake" || path === "agent";
-  stdout.line(`${color.bold(path)}${by}${mapping !== undefined || direct ? `  opened by ${doorWords(verify)}` : ""}`);
+  stdout.line(`${color.bold(path)}${by}${mapping !== undefined || direct ? `  opened by ${credentialWords(verify)}` : ""}`);
   if (outcome !== "actions") stdout.line(outcomes[outcome]);
   items.forEach((item, i) => {
     if (items.length > 1) stdout.line(color.bold(`\nItem ${i + 1} of ${items.length}`));

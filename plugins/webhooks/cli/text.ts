@@ -11,7 +11,7 @@ export function localTime(ms: number): string {
 }
 
 /** `github, with the token`; what a request of this mapping has to bring. */
-export function doorWords(verify: Mapping["verify"]): string {
+export function credentialWords(verify: Mapping["verify"]): string {
   if (!verify) return "token";
   return verify.mode === "instead" ? `signature (${verify.provider})` : `token and signature (${verify.provider})`;
 }

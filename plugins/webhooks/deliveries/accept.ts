@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf, type OpResult, type StoreOp } from "svc/sdk";
-import { reached } from "svc/sdk/internal";
+import { reached, timeOrderedId } from "svc/sdk/internal";
 import type { Action, AgentAction, WakeAction } from "../action.ts";
 import type { DeliveryDeps } from "./delivery-deps.ts";
 import { aboutOf, encodeAction } from "./stored-action.ts";
@@ -72,7 +71,7 @@ function plan({ action, idempotency }: Submission, deps: DeliveryDeps): Planned 
 
 function planAgent(action: AgentAction, idempotency: Submission["idempotency"], deps: DeliveryDeps): Planned {
   const at = deps.ctx.clock.now();
-  const uid = deliveryId(at);
+  const uid = timeOrderedId(at);
   const key = idempotency && { idemScope: idempotency.scope, idemKey: idempotency.key, fingerprint: action.fingerprint };
   const delivery = { uid, dir: "hook-agent" as const, lane: action.sessionKey, ...key, expiresAt: at + EXPIRY_MS };
   return {
@@ -88,7 +87,7 @@ function planWake(action: WakeAction, deps: DeliveryDeps): Planned {
   const { sessionKey } = deps.agents().resolve({ agentId, ...(named === undefined ? {} : { sessionKey: named }) });
   const event = { sessionKey, text, same, source: "hook", ts: at, wake: mode === "now" };
   const done = { status: "ok", mode, about: aboutOf(action) };
-  const delivery = { uid: deliveryId(at), dir: "hook-wake" as const, lane: sessionKey, expiresAt: at + EXPIRY_MS, payload: {}, done };
+  const delivery = { uid: timeOrderedId(at), dir: "hook-wake" as const, lane: sessionKey, expiresAt: at + EXPIRY_MS, payload: {}, done };
   return {
     ops: [
       { op: "systemEvent.add", event },
@@ -105,14 +104,4 @@ function wake({ agentId, sessionKey }: WakeAction, deps: DeliveryDeps): void {
   } catch (error) {
     deps.ctx.logger.warn("a wake was stored, but no agent could be woken", { agentId, error: messageOf(error) });
   }
-}
-
-/**
- * A new id, also that of a run: a UUID that begins with its time (version 7), so that rows which are added together stand together in the index of
- * the store. Random ones are spread over all of it, and each costs a page of its own to write, and another one when it is dropped.
- * @param now epoch ms
- */
-export function deliveryId(now: number): string {
-  const time = now.toString(16).padStart(12, "0");
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

@@ -8,10 +8,10 @@ import {
   type PluginContext,
   settledWithin,
 } from "svc/sdk";
-import { protocolErrors } from "svc/sdk/internal";
+import { protocolErrors, untilAvailable } from "svc/sdk/internal";
 import { type Accepted, acceptAll, EXPIRY_MS, type Submission } from "./accept.ts";
 import { createCompletionWaiters } from "./completion-waiters.ts";
-import { type DeliveryDeps, PROCESSED_DIRS, untilAvailable } from "./delivery-deps.ts";
+import { type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { type Completion, completionOf } from "./delivery-state.ts";
 import { failDelivery } from "./fail-delivery.ts";
 import { recover } from "./recover.ts";

@@ -1,6 +1,6 @@
 import { type DeliveryRow, type DeliveryState, isSvcError, type JsonObject, messageOf, type StoreOp } from "svc/sdk";
-import { deliveryOwner, isUnchanged, reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
+import { commitWhenAvailable, deliveryOwner, isTransient, isUnchanged, reached, untilAvailable } from "svc/sdk/internal";
+import type { DeliveryDeps } from "./delivery-deps.ts";
 import { mainSessionOf, stepOp, summaryEvent, wakeMainSession } from "./steps.ts";
 import { aboutOf, decodeAction, type StoredAction } from "./stored-action.ts";
 import { hookLabel, summaryLine, summaryText } from "./texts.ts";

@@ -1,6 +1,5 @@
 import { type DeliveryRow, messageOf } from "svc/sdk";
-import { deliveryOwner, isStaleWrite, reached } from "svc/sdk/internal";
-import { commitWhenAvailable } from "./delivery-deps.ts";
+import { commitWhenAvailable, deliveryOwner, isStaleWrite, reached } from "svc/sdk/internal";
 import {
   type AfterAttempt,
   type DeliverResult,

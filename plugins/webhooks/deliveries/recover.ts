@@ -1,6 +1,6 @@
 import { type DeliveryRow, messageOf } from "svc/sdk";
-import { createExpiryClock, deliveryOwner, type ExpiryClock, isStaleWrite, reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
+import { commitWhenAvailable, createExpiryClock, deliveryOwner, type ExpiryClock, isStaleWrite, reached } from "svc/sdk/internal";
+import { type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { judgeLeftBehind } from "./delivery-state.ts";
 import { failDelivery, UNREADABLE } from "./fail-delivery.ts";
 import { decodeAction } from "./stored-action.ts";

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   type DeliveryRow,
   isSvcError,
@@ -11,8 +12,8 @@ import {
   type RunOutcome,
   type StoreOp,
 } from "svc/sdk";
-import { reached } from "svc/sdk/internal";
-import { commitWhenAvailable, type DeliveryDeps, isTransient, untilAvailable } from "./delivery-deps.ts";
+import { commitWhenAvailable, isTransient, reached, untilAvailable } from "svc/sdk/internal";
+import type { DeliveryDeps } from "./delivery-deps.ts";
 import {
   type DeliverResult,
   judgeRun,
@@ -83,10 +84,19 @@ export async function runStep(context: StepContext): Promise<RunStep> {
   return { kind: "ran", result };
 }
 
-/** Reads the transcript rows of a finished run; nothing for one that is forgotten. */
+/** Reads the transcript rows of a finished run, and those around it; nothing for one that is forgotten. */
 export async function rowsOf({ deps }: Pick<StepContext, "deps">, runId: string): Promise<MessageRow[]> {
   const run = await deps.store().runs.get(runId);
-  return run ? deps.store().messages.page(run.sessionId, { limit: READ_ROWS }) : [];
+  const rows: MessageRow[] = [];
+  // A page may end at its size: whether the run has acted must not depend on a picture that came after it.
+  while (run && rows.length < READ_ROWS && rows[0]?.seq !== 1) {
+    const before = rows[0] ? { before: rows[0].seq } : {};
+    const page = await deps.store().messages.page(run.sessionId, { limit: READ_ROWS - rows.length, ...before });
+    if (page.length === 0) break;
+    rows.unshift(...page);
+    await nextTurn();
+  }
+  return rows;
 }
 
 /** A session at work, or a lane without a free place, makes the run wait; it is no fault. */
@@ -152,7 +162,8 @@ async function deliver(context: StepContext, reply: HookReply): Promise<DeliverR
   }
   const uid = `${row.uid}:out`;
   try {
-    await untilAvailable(() => messaging.deliver({ ...routeOf(context, messaging), uid, text: reply.text }), signal, deps);
+    const route = await untilAvailable(() => routeOf(context, messaging), signal, deps);
+    await untilAvailable(() => messaging.deliver({ ...route, uid, text: reply.text }), signal, deps);
     const { state, error } = await messaging.waitDelivered(uid, { signal, timeoutMs: WAIT_MS });
     return { attempted: true, state, ...(error === undefined ? {} : { error }) };
   } catch (error) {
@@ -164,10 +175,10 @@ async function deliver(context: StepContext, reply: HookReply): Promise<DeliverR
 }
 
 /** `last` is the place where the agent's main session last heard from somebody outside; the session of the hook itself heard from nobody. */
-function routeOf({ action, deps }: StepContext, messaging: Messaging): Omit<OutboundRequest, "uid" | "text"> {
+async function routeOf({ action, deps }: StepContext, messaging: Messaging): Promise<Omit<OutboundRequest, "uid" | "text">> {
   const { agentId, sessionKey, channel, to } = action;
   const base = { agentId, sessionKey, origin: "hook" as const };
-  const last = channel === "last" ? messaging.lastRoute(mainSessionOf(agentId, deps).sessionKey) : undefined;
+  const last = channel === "last" ? await messaging.lastRoute(mainSessionOf(agentId, deps).sessionKey) : undefined;
   if (!last) return { ...base, channel, ...(to === undefined ? {} : { to }) };
   if (to === undefined || to === last.to) return { ...base, ...last };
   return { ...base, channel: last.channel, to, ...(last.accountId === undefined ? {} : { accountId: last.accountId }) };

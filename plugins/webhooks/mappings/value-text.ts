@@ -1,7 +1,7 @@
 import { mappingFailed } from "../actions/refusal.ts";
 import { ItemView } from "./item-view.ts";
 
-/** Deeper JSON is not written; the door lets none of it in. */
+/** Deeper JSON is not written; the endpoint refuses it. */
 const MAX_DEPTH = 256;
 
 export interface ValueLimits {

@@ -4,7 +4,7 @@ import { transformErrors } from "./errors.ts";
 const BUSY_RETRY_MS = 1_000;
 
 /**
- * An error of a call as the door knows it. Whatever the code of an operator or of a plugin threw is a failure; only what is over by itself is worth a
+ * An error of a call as the endpoint reports it. Whatever the code of an operator or of a plugin threw is a failure; only what is over by itself is worth a
  * retry.
  * @param signal the caller's: a call that it gave up ends with its reason
  */

@@ -1,4 +1,4 @@
-import { subPath } from "../door/hook-request.ts";
+import { subPath } from "../endpoint/hook-request.ts";
 import type { MappingView } from "../mapping-view.ts";
 
 /** Returns where a trial would arrive: what is named may be the path with or without the base, or the id of a mapping. Pure. */

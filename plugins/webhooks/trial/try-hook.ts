@@ -1,6 +1,6 @@
 import type { ContributionView, HookPreset, PluginContext } from "svc/sdk";
 import type { Action, HooksConfig, Refusal, Resolved } from "../action.ts";
-import { openHeaders } from "../door/hook-request.ts";
+import { openHeaders } from "../endpoint/hook-request.ts";
 import type { Ingress } from "../ingress.ts";
 import type { MappingView } from "../mapping-view.ts";
 import { openIngress } from "../open-ingress.ts";
@@ -41,7 +41,7 @@ interface TryOptions {
 
 /**
  * Match, transform, templates and every rule, as for a request that was let in; nothing is stored and nobody is woken. Uses an ingress of its own: hooks may be
- * off, and the door that answers is left alone.
+ * off, and the endpoint that answers is left alone.
  */
 export async function tryHook(
   ctx: Pick<PluginContext, "logger" | "service" | "clock" | "env">,

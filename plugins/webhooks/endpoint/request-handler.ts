@@ -5,25 +5,25 @@ import { hasQueryToken, isToken, presentedToken, QUERY_TOKEN_REFUSED } from "./c
 import { dispatch } from "./dispatch.ts";
 import { isTooLong, subPath } from "./hook-request.ts";
 import { refuseCaller } from "./refuse-caller.ts";
-import { createVisitor, type DoorDeps, turnAway, type Visitor } from "./visitor.ts";
+import { createRequestContext, type EndpointDeps, type RequestContext, reject } from "./request-context.ts";
 
 /** Checks of a request's head, in a fixed order, behind one of the address's length; the first that fails answers. */
-export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> {
+export function createRequestHandler(deps: EndpointDeps): (call: HttpCall) => Promise<Answer> {
   return async (call) => {
     const lease = deps.generations.enter();
     if (!lease) return notFound();
     try {
       if (isTooLong(call.rest, call.url.search)) return textAnswer(414, "URI Too Long");
-      const visitor = createVisitor(call, lease, subPath(call.rest));
-      const refused = judgeHead(visitor, deps);
+      const context = createRequestContext(call, lease, subPath(call.rest));
+      const refused = checkHead(context, deps);
       if (refused) return refused;
-      const body = await readPayload(visitor, deps);
+      const body = await readPayload(context, deps);
       if ("answer" in body) return body.answer;
       if (!lease.isCurrent()) {
         const reason = "hook configuration changed; retry request";
-        return turnAway(visitor, failure(409, reason), { reason, logger: deps.logger });
+        return reject(context, failure(409, reason), { reason, logger: deps.logger });
       }
-      return await dispatch(visitor, body.payload, deps);
+      return await dispatch(context, body.payload, deps);
     } finally {
       lease.release();
     }
@@ -31,22 +31,22 @@ export function createDoor(deps: DoorDeps): (call: HttpCall) => Promise<Answer> 
 }
 
 /** Checks the head of a request, before the body is read. */
-function judgeHead(visitor: Visitor, deps: DoorDeps): Answer | undefined {
-  const { call, path, lease, verifier } = visitor;
+function checkHead(context: RequestContext, deps: EndpointDeps): Answer | undefined {
+  const { call, path, lease, verifier } = context;
   if (hasQueryToken(call.url)) return textAnswer(400, QUERY_TOKEN_REFUSED);
   if (call.req.method !== "POST") return textAnswer(405, "Method Not Allowed", { Allow: "POST" });
   if (verifier?.mode !== "instead") {
     if (!lease.tokenDigest) return unavailable("gateway_unavailable", 5_000);
     const token = presentedToken(call.req.headers);
-    if (!isToken(token, lease.tokenDigest)) return refuseCaller(visitor, token === undefined ? "no_token" : "wrong_token", deps);
-    if (!verifier) deps.throttle.succeed(visitor.address);
+    if (!isToken(token, lease.tokenDigest)) return refuseCaller(context, token === undefined ? "no_token" : "wrong_token", deps);
+    if (!verifier) deps.throttle.succeed(context.address);
   }
-  if (path === "") return turnAway(visitor, notFound(), { reason: "the base path has no action", logger: deps.logger });
+  if (path === "") return reject(context, notFound(), { reason: "the base path has no action", logger: deps.logger });
   return undefined;
 }
 
 /** The kernel's own refusals (a gateway that stops) in the form of this path. */
-export function doorFault(fault: HttpFault): Response {
+export function endpointFault(fault: HttpFault): Response {
   const error = fault.status === 503 ? "gateway_unavailable" : fault.message;
   return Response.json({ ok: false, error }, { status: fault.status, headers: { "Content-Type": "application/json; charset=utf-8" } });
 }

@@ -8,7 +8,7 @@ import { headersOf } from "./hook-request.ts";
 import type { Throttle } from "./throttle.ts";
 
 /** Dependencies of the webhook endpoint. */
-export interface DoorDeps {
+export interface EndpointDeps {
   generations: Generations;
   throttle: Throttle;
   bodies: BodyGate;
@@ -17,8 +17,8 @@ export interface DoorDeps {
   logger: Logger;
 }
 
-/** A request and what was found out about it by its head. */
-export interface Visitor {
+/** A request with what its head says. */
+export interface RequestContext {
   call: HttpCall;
   /** Below `hooks.path`, without slashes at either end. */
   path: string;
@@ -31,7 +31,7 @@ export interface Visitor {
   headers(): Readonly<Record<string, string>>;
 }
 
-export function createVisitor(call: HttpCall, lease: Lease, path: string): Visitor {
+export function createRequestContext(call: HttpCall, lease: Lease, path: string): RequestContext {
   let headers: Readonly<Record<string, string>> | undefined;
   return {
     call,
@@ -43,13 +43,13 @@ export function createVisitor(call: HttpCall, lease: Lease, path: string): Visit
   };
 }
 
-/** The answer to a sender that holds a credential and is turned away all the same; its owner finds the reason in the log. */
-export function turnAway(visitor: Visitor, answer: HttpReply, { reason, logger }: { reason: string; logger: Logger }): HttpReply {
-  logger.info("hook refused", logged(visitor, { status: answer.status ?? 200, reason }));
+/** Rejects a sender that holds a credential; its owner finds the reason in the log. */
+export function reject(context: RequestContext, answer: HttpReply, { reason, logger }: { reason: string; logger: Logger }): HttpReply {
+  logger.info("hook refused", logged(context, { status: answer.status ?? 200, reason }));
   return answer;
 }
 
 /** Names caller and place for a log line that agents may read: clipped, on one line, without a secret. */
-export function logged({ path, address }: Visitor, more: JsonObject = {}): JsonObject {
+export function logged({ path, address }: RequestContext, more: JsonObject = {}): JsonObject {
   return { path: shownName(path), client: address, ...more };
 }

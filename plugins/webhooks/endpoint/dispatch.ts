@@ -6,7 +6,7 @@ import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./ac
 import { type Answer, failure, notFound, nothingToDo, textAnswer, unavailable } from "./answers.ts";
 import { openHeaders, toHookRequest } from "./hook-request.ts";
 import { type Identity, keyOf, ownKeyFault, scopedKey } from "./idempotency.ts";
-import { type DoorDeps, logged, turnAway, type Visitor } from "./visitor.ts";
+import { type EndpointDeps, logged, type RequestContext, reject } from "./request-context.ts";
 
 /** Nothing of a direct action can be called off, and the signal of a call is made when it is asked for: that costs more than the rest of a wake. */
 const NEVER = new AbortController().signal;
@@ -14,17 +14,17 @@ const NEVER = new AbortController().signal;
 type Actions = Extract<Resolved, { kind: "actions" }>;
 
 /** From a request that may be here to the answer: resolved, made durable, acknowledged. */
-export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDeps): Promise<Answer> {
-  const { call, path, lease, verifier } = visitor;
+export async function dispatch(context: RequestContext, payload: unknown, deps: EndpointDeps): Promise<Answer> {
+  const { call, path, lease, verifier } = context;
   const isDirect = path === "wake" || path === "agent";
-  const refuse = (reason: string) => turnAway(visitor, failure(400, reason), { reason, logger: deps.logger });
+  const refuse = (reason: string) => reject(context, failure(400, reason), { reason, logger: deps.logger });
   if (isDirect && !isRecord(payload)) return refuse("body must be a JSON object");
   const keyFault = isDirect ? ownKeyFault(payload) : undefined;
   if (keyFault !== undefined) return refuse(keyFault);
-  const own = verifier?.answer({ headers: visitor.headers(), payload });
+  const own = verifier?.answer({ headers: context.headers(), payload });
   if (own) return own.status === 204 ? nothingToDo() : textAnswer(own.status, own.body ?? "");
 
-  const request = toHookRequest({ path, url: call.url, payload }, () => openHeaders(visitor.headers(), verifier?.secretHeaders));
+  const request = toHookRequest({ path, url: call.url, payload }, () => openHeaders(context.headers(), verifier?.secretHeaders));
   const found = lease.ingress.resolve(request, isDirect ? NEVER : call.signal);
   const resolved = !(found instanceof Promise)
     ? found
@@ -35,18 +35,18 @@ export async function dispatch(visitor: Visitor, payload: unknown, deps: DoorDep
       });
   if (!resolved) return unavailable("gateway_unavailable", 5_000);
   if (resolved.kind !== "actions") {
-    if (resolved.kind === "unmapped") return turnAway(visitor, notFound(), { reason: "no mapping", logger: deps.logger });
-    deps.logger.info("hook skipped: nothing to do", logged(visitor));
+    if (resolved.kind === "unmapped") return reject(context, notFound(), { reason: "no mapping", logger: deps.logger });
+    deps.logger.info("hook skipped: nothing to do", logged(context));
     return nothingToDo();
   }
-  for (const warning of resolved.warnings) deps.logger.warn(`hook: ${warning}`, logged(visitor, mappingOf(resolved)));
+  for (const warning of resolved.warnings) deps.logger.warn(`hook: ${warning}`, logged(context, mappingOf(resolved)));
 
   const wait = path === "agent" ? (payload as Record<string, unknown>).waitForCompletion : undefined;
   const [first] = resolved.items;
   if (wait !== undefined && typeof wait !== "boolean" && first && "action" in first) {
     return refuse("waitForCompletion must be boolean");
   }
-  return await submit(visitor, { payload, resolved, isWaiting: wait === true }, deps);
+  return await submit(context, { payload, resolved, isWaiting: wait === true }, deps);
 }
 
 interface Submitting {
@@ -55,20 +55,20 @@ interface Submitting {
   isWaiting: boolean;
 }
 
-async function submit(visitor: Visitor, { payload, resolved, isWaiting }: Submitting, deps: DoorDeps): Promise<Answer> {
-  const { lease, call } = visitor;
+async function submit(context: RequestContext, { payload, resolved, isWaiting }: Submitting, deps: EndpointDeps): Promise<Answer> {
+  const { lease, call } = context;
   const actions = resolved.items.flatMap((item) => ("action" in item ? [item.action] : []));
   const refusals = resolved.items.flatMap((item) => ("refusal" in item ? [item.refusal] : []));
-  for (const refusal of refusals) logRefusal(visitor, resolved, { refusal, deps });
+  for (const refusal of refusals) logRefusal(context, resolved, { refusal, deps });
   if (actions.length === 0 && resolved.items.length <= 1) return refusals[0] ? refusalAnswer(refusals[0]) : nothingToDo();
   let accepted: Accepted[];
   try {
-    accepted = actions.length === 0 ? [] : await deps.deliveries.accept(toSubmissions(visitor, payload, resolved));
+    accepted = actions.length === 0 ? [] : await deps.deliveries.accept(toSubmissions(context, payload, resolved));
   } catch (error) {
-    return acceptFailure(error, (message, fields) => deps.logger.error(message, logged(visitor, { ...mappingOf(resolved), ...fields })));
+    return acceptFailure(error, (message, fields) => deps.logger.error(message, logged(context, { ...mappingOf(resolved), ...fields })));
   }
   lease.release();
-  logAccepted(visitor, resolved, { actions, accepted, deps });
+  logAccepted(context, resolved, { actions, accepted, deps });
   const fallback = actions.find((action) => action.isFallbackAgent);
   const headers = fallback ? { "x-svc-agent": fallback.agentId } : {};
   if (resolved.items.length > 1) return fanOutAnswer(accepted, { refusals, of: resolved.items.length, headers });
@@ -78,10 +78,10 @@ async function submit(visitor: Visitor, { payload, resolved, isWaiting }: Submit
 }
 
 /** The place of an item is that in the whole list, so that a repeat finds each at its own, refused ones between them or not. */
-function toSubmissions(visitor: Visitor, payload: unknown, resolved: Actions): Submission[] {
-  const { path, call, verifier } = visitor;
+function toSubmissions(context: RequestContext, payload: unknown, resolved: Actions): Submission[] {
+  const { path, call, verifier } = context;
   const identity: Identity = verifier ? { kind: "mapping", id: verifier.mapping } : { kind: "token" };
-  const deliveryId = verifier && (() => verifier.deliveryId({ headers: visitor.headers(), payload }));
+  const deliveryId = verifier && (() => verifier.deliveryId({ headers: context.headers(), payload }));
   let known: { key: string | undefined } | undefined;
   return resolved.items.flatMap((item, place): Submission[] => {
     if (!("action" in item)) return [];
@@ -95,12 +95,12 @@ function toSubmissions(visitor: Visitor, payload: unknown, resolved: Actions): S
 }
 
 function logAccepted(
-  visitor: Visitor,
+  context: RequestContext,
   resolved: Actions,
-  { actions, accepted, deps }: { actions: readonly Action[]; accepted: readonly Accepted[]; deps: DoorDeps },
+  { actions, accepted, deps }: { actions: readonly Action[]; accepted: readonly Accepted[]; deps: EndpointDeps },
 ): void {
   for (const action of actions.filter((one) => one.isFallbackAgent).slice(0, 1)) {
-    deps.logger.warn(`hook named an unknown agent; agent "${action.agentId}" is used`, logged(visitor, mappingOf(resolved)));
+    deps.logger.warn(`hook named an unknown agent; agent "${action.agentId}" is used`, logged(context, mappingOf(resolved)));
   }
   const [first] = accepted;
   if (!first) return;
@@ -108,15 +108,15 @@ function logAccepted(
     first.kind === "agent" ? { runId: first.runId, isReplay: first.isReplay } : { mode: first.mode, outcome: first.eventOutcome };
   deps.logger.info(
     "hook accepted",
-    logged(visitor, { ...mappingOf(resolved), ...what, ...(accepted.length > 1 ? { items: accepted.length } : {}) }),
+    logged(context, { ...mappingOf(resolved), ...what, ...(accepted.length > 1 ? { items: accepted.length } : {}) }),
   );
 }
 
-function logRefusal(visitor: Visitor, resolved: Actions, { refusal, deps }: { refusal: Refusal; deps: DoorDeps }): void {
+function logRefusal(context: RequestContext, resolved: Actions, { refusal, deps }: { refusal: Refusal; deps: EndpointDeps }): void {
   const { status, message, reason } = refusal;
-  const fields = logged(visitor, { ...mappingOf(resolved), status, reason: reason ?? message });
+  const fields = logged(context, { ...mappingOf(resolved), status, reason: reason ?? message });
   // The id stands in the message, too: lines of the same message become one, and each author looks for his own.
-  if (status === 500) deps.logger.error(`hook mapping "${resolved.mapping ?? visitor.path}" failed`, fields);
+  if (status === 500) deps.logger.error(`hook mapping "${resolved.mapping ?? context.path}" failed`, fields);
   else deps.logger.info("hook refused", fields);
 }
 
@@ -125,7 +125,7 @@ function mappingOf({ mapping }: Actions): { mapping?: string } {
 }
 
 /** Waits until the run has ended. When the caller goes or the gateway stops, only the wait ends: the action is stored, and a repeat under its key waits again. */
-async function withCompletion(runId: string, signal: AbortSignal, deps: DoorDeps): Promise<Completion | undefined> {
+async function withCompletion(runId: string, signal: AbortSignal, deps: EndpointDeps): Promise<Completion | undefined> {
   try {
     return await deps.deliveries.completion(runId, signal);
   } catch (error) {

@@ -24,7 +24,7 @@ test("an ingress that was replaced ends with its last reader, not before and onl
   expect(generations.enter()?.isCurrent()).toBe(true);
 });
 
-test("without a reader it ends at once, and a door that was shut lets nobody in", () => {
+test("without a reader it ends at once, and an endpoint that was closed takes no request", () => {
   const generations = createGenerations();
   const only = generation();
   generations.swap(only.value);

@@ -15,16 +15,16 @@ import type { MappingView } from "../mapping-view.ts";
 import { type IngressFacts, type OpenedIngress, openIngress } from "../open-ingress.ts";
 import { createBodyGate } from "./body-gate.ts";
 import { digestOf } from "./credentials.ts";
-import { createDoor, doorFault } from "./door.ts";
 import { createGenerations } from "./generations.ts";
+import { createRequestHandler, endpointFault } from "./request-handler.ts";
 import { createThrottle } from "./throttle.ts";
 
-/** The largest cap that a mapping may have; each path's own is looked at by the door. */
+/** The largest body that a mapping may allow; the request handler applies the limit of each path. */
 const MAX_BODY_BYTES = 33_554_432;
 const WARM_AFTER_MS = 500;
 
 /** State of the webhook endpoint for operators. */
-export interface EntranceState {
+export interface EndpointState {
   generation: number;
   /** Path at which it answers. */
   path: string;
@@ -37,33 +37,33 @@ export interface EntranceState {
   warnings: readonly string[];
 }
 
-/** The door on the gateway's port, and the config that is behind it now. */
-export interface Entrance {
-  /** Everything that takes time, beside the door that answers. */
+/** The route on the gateway's port, and the ingress of the config in force behind it. */
+export interface Endpoint {
+  /** Does everything that takes time, beside the ingress that answers. */
   prepare(hooks: HooksConfig, signal: AbortSignal): Promise<OpenedIngress>;
   /** Puts it in place; the snapshot in force is that of its config. */
   install(opened: OpenedIngress): void;
-  /** Presets came or went: what is in force is made anew if it uses them. */
+  /** Presets came or went: what is in force is recreated if it uses them. */
   presetsChanged(): Promise<void>;
   /** The path belongs to nobody. */
-  shut(): void;
+  close(): void;
   /** State for operators, after the files of transforms were checked again; undefined while webhooks are not served. */
-  look(): Promise<EntranceState | undefined>;
+  inspect(): Promise<EndpointState | undefined>;
 }
 
-export function createEntrance(ctx: PluginContext, deliveries: Deliveries): Entrance {
-  return new WebhookEntrance(ctx, deliveries);
+export function createEndpoint(ctx: PluginContext, deliveries: Deliveries): Endpoint {
+  return new WebhookEndpoint(ctx, deliveries);
 }
 
-class WebhookEntrance implements Entrance {
+class WebhookEndpoint implements Endpoint {
   readonly #ctx: PluginContext;
   readonly #generations = createGenerations();
   readonly #presets: ContributionView<HookPreset>;
   readonly #handler: HttpRoute["handler"];
   #generation = 0;
   #route: { path: string; held: Disposable } | undefined;
-  #state: EntranceState | undefined;
-  #checkAgain: (() => Promise<EntranceState>) | undefined;
+  #state: EndpointState | undefined;
+  #checkAgain: (() => Promise<EndpointState>) | undefined;
   /** Presets behind the config in force. */
   #seen: readonly unknown[] = [];
   #isStale = false;
@@ -75,7 +75,7 @@ class WebhookEntrance implements Entrance {
     this.#ctx = ctx;
     this.#presets = ctx.contributions<HookPreset>("hookPreset");
     const [throttle, bodies] = [createThrottle(() => clock.monotonic()), createBodyGate()];
-    this.#handler = createDoor({ generations: this.#generations, throttle, bodies, deliveries, clock, logger });
+    this.#handler = createRequestHandler({ generations: this.#generations, throttle, bodies, deliveries, clock, logger });
   }
 
   prepare(hooks: HooksConfig, signal: AbortSignal): Promise<OpenedIngress> {
@@ -87,18 +87,18 @@ class WebhookEntrance implements Entrance {
     const generation = this.#generation;
     const token = this.#secretAt("hooks.token");
     this.#seen = opened.presets;
-    const { ingress, look, ...found } = opened.finish(generation, (path) => this.#secretAt(path));
+    const { ingress, inspect, ...found } = opened.finish(generation, (path) => this.#secretAt(path));
     const tokenDigest = token.value === undefined ? undefined : digestOf(token.value.trim());
     this.#generations.swap({ ingress, tokenDigest });
     const path = ingress.hooks.path.replace(/(?<!\/)\/+$/, "");
     this.#answerAt(path);
     const lost = token.problem ? [token.problem] : [];
     const knownPresets = ingress.hooks.presets.filter((_, i) => this.#seen[i] !== undefined);
-    const stateOf = ({ mappings, problems, warnings }: IngressFacts): EntranceState => {
+    const stateOf = ({ mappings, problems, warnings }: IngressFacts): EndpointState => {
       return { generation: ingress.generation, path, mappings, knownPresets, problems: [...lost, ...problems], warnings };
     };
     this.#state = stateOf(found);
-    this.#checkAgain = async () => stateOf(await look());
+    this.#checkAgain = async () => stateOf(await inspect());
     for (const problem of [...this.#state.problems, ...this.#state.warnings]) this.#ctx.logger.warn(`hooks: ${problem}`);
     this.#ctx.service("gateway@1").invalidateHealth();
     this.#warm();
@@ -112,14 +112,14 @@ class WebhookEntrance implements Entrance {
     return this.#renewing;
   }
 
-  shut(): void {
+  close(): void {
     void this.#route?.held.dispose();
     this.#route = undefined;
     this.#state = undefined;
     this.#generations.swap(undefined);
   }
 
-  async look(): Promise<EntranceState | undefined> {
+  async inspect(): Promise<EndpointState | undefined> {
     const before = this.#state;
     const now = before && (await this.#checkAgain?.());
     // Another config may have come in between.
@@ -132,7 +132,7 @@ class WebhookEntrance implements Entrance {
     void this.#route?.held.dispose();
     // Every method comes here: what is wrong with the address is reported first, and only then that it is no POST.
     const own = { method: METHODS.filter((method) => method !== "CONNECT"), path, match: "prefix", auth: "plugin" } as const;
-    const route: HttpRoute = { ...own, maxBodyBytes: MAX_BODY_BYTES, handler: this.#handler, onError: doorFault };
+    const route: HttpRoute = { ...own, maxBodyBytes: MAX_BODY_BYTES, handler: this.#handler, onError: endpointFault };
     this.#route = { path, held: this.#ctx.registerHttpRoute(route) };
   }
 
