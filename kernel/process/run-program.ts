@@ -25,6 +25,7 @@ export type ProgramResult = { output: string } | { problem: string };
  */
 export function runProgram(program: Program): Promise<ProgramResult> {
   const { signal, input, timeoutMs, maxOutputBytes, problems } = program;
+  if (signal?.aborted) return Promise.resolve({ problem: STOPPED });
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
@@ -46,7 +47,7 @@ export function runProgram(program: Program): Promise<ProgramResult> {
       killGroup(child.pid);
       settle({ problem });
     };
-    const onAbort = () => end("was stopped");
+    const onAbort = () => end(STOPPED);
     const timer = setTimeout(() => end(problems.late), timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
     child.on("error", (error) => settle({ problem: notStarted(error) }));
@@ -62,10 +63,10 @@ export function runProgram(program: Program): Promise<ProgramResult> {
     stdout?.on("error", () => undefined); // its end is judged by `close`
     stdin?.on("error", () => undefined); // one that does not read its input may still answer
     stdin?.end(input);
-    if (signal?.aborted) onAbort();
   });
 }
 
+const STOPPED = "was stopped";
 const hasGroups = process.platform !== "win32";
 
 function start({ command, args, env, cwd, input }: Program): ChildProcess {

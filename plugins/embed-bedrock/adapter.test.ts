@@ -1,9 +1,12 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingAdapter, EmbeddingContext } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
-import { embeddingContext, eventually } from "svc/sdk/testing";
+import { createTestRequests, embeddingContext, eventually, type TestRequests } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type BedrockFault, type FakeBedrock, type FakeBedrockOptions, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
 import { createBedrockAdapter } from "./adapter.ts";
@@ -13,17 +16,20 @@ import type { CallLimits } from "./provider.ts";
 const texts = ["the boiler needs 1.4 bar", "a train to the airport", "the boiler needs 1.4 bar"];
 
 let vendor: FakeBedrock;
+let requests: TestRequests;
 let opened: Array<() => Promise<void> | undefined>;
 /** The fake of every test that needs no other, and its adapter: held open, so that the thread with its AWS client starts once. */
 let usual: { vendor: FakeBedrock; adapter: EmbeddingAdapter; end(): Promise<void> };
 
 beforeAll(async () => {
+  requests = createTestRequests();
   const fake = await startFakeBedrock();
-  const { adapter, close } = createBedrockAdapter({ env: keysOf(fake) });
+  const { adapter, close } = createBedrockAdapter({ env: keysOf(fake), request: requests.request });
   const held = await adapter.create(embeddingContext({ remote: { baseUrl: fake.url } }));
   const end = async () => {
     await held.provider.close?.();
     await close();
+    await requests.close();
     await fake.close();
   };
   usual = { vendor: fake, adapter, end };
@@ -65,7 +71,7 @@ async function open(own: Partial<EmbeddingContext> = {}, { env, limits }: { env?
 }
 
 function ownAdapter(env: Env, limits: CallLimits | undefined): EmbeddingAdapter {
-  const { adapter, close } = createBedrockAdapter({ env, ...(limits ? { limits } : {}) });
+  const { adapter, close } = createBedrockAdapter({ env, request: requests.request, ...(limits ? { limits } : {}) });
   opened.unshift(close);
   return adapter;
 }
@@ -275,6 +281,30 @@ test.each<[BedrockFault, object]>([
   await expect(provider.embedQuery("hi")).resolves.toHaveLength(1024);
 });
 
+test("an answer that never ends is left at 32 MiB", async () => {
+  let left: Promise<unknown> | undefined;
+  const server = createServer((_req, res) => {
+    left = once(res, "close");
+    const pour = () => {
+      while (!res.destroyed && res.write("x".repeat(65_536)));
+    };
+    res
+      .on("error", () => undefined)
+      .on("drain", pour)
+      .writeHead(200, { "content-type": "application/json" });
+    pour();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { provider } = await open({ remote: { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` } });
+  await expect(provider.embedQuery("hi")).rejects.toMatchObject({
+    fault: "bad-response",
+    message: expect.stringContaining("is longer than"),
+  });
+  await left;
+  server.close();
+});
+
 test("fewer vectors than texts are refused, and so is another length than the first one of an unknown model", async () => {
   const cohere = await open({ model: "cohere.embed-english-v3" });
   vendor.faults.push("wrong-count");
@@ -360,7 +390,7 @@ describe("a call that takes too long", () => {
 });
 
 test("providers of equal settings share a client, which outlives the first of them", async () => {
-  const { adapter, close } = createBedrockAdapter({ env: keysOf(vendor) });
+  const { adapter, close } = createBedrockAdapter({ env: keysOf(vendor), request: requests.request });
   opened.unshift(close);
   const context = embeddingContext({ remote: { baseUrl: vendor.url } });
   const [one, other] = await Promise.all([adapter.create(context), adapter.create({ ...context, agentId: "second" })]);

@@ -1,6 +1,7 @@
 import {
   type EmbeddingAdapter,
   type EmbeddingContext,
+  type HttpRequestFunction,
   isCredentialHeader,
   mergeHeaders,
   type OpenedEmbedding,
@@ -21,6 +22,8 @@ const VENDOR = "amazon-bedrock";
 
 export interface AdapterOptions {
   env: Env;
+  /** `ctx.request` of the plugin, which owns the connections. */
+  request: HttpRequestFunction;
   /** File that names the maker of this machine. */
   dmiVendorFile?: string;
   limits?: CallLimits;
@@ -66,6 +69,7 @@ async function open(context: EmbeddingContext, parts: Parts): Promise<OpenedEmbe
   const lease = threads.lease({
     settings: { ...place, headers },
     env: threadEnv(env, { metadata: source.kind === "chain" ? source.metadata : !context.auto, token }),
+    request: parts.request,
     logger: context.logger,
   });
   try {

@@ -1,9 +1,10 @@
-import type { BedrockRuntimeClient, InvokeModelCommand } from "@aws-sdk/client-bedrock-runtime";
-import type { ClientSettings, EmbedCall, EmbedReply } from "./client-protocol.ts";
+import type { BedrockRuntimeClient, BedrockRuntimeClientConfig, InvokeModelCommand } from "@aws-sdk/client-bedrock-runtime";
+import { type ClientSettings, type EmbedCall, type EmbedReply, MAX_ANSWER_BYTES } from "./client-protocol.ts";
 import { bodyOf, tokensOf, vectorsOf } from "./families.ts";
+import type { MainThreadHandler } from "./main-thread-handler.ts";
 import { BAD_ANSWER, isRefusal, type RawFailure, rawFailureOf } from "./raw-failure.ts";
 
-/** The AWS client of one thread: made on first use, made anew after it was refused, so that credentials renewed meanwhile are seen. */
+/** The AWS client of one thread: made on first use, recreated after it was refused, so that credentials renewed meanwhile are seen. */
 export interface AwsClient {
   /** Asks the credential chain. @throws {CallFailed} */
   resolveCredentials(): Promise<void>;
@@ -24,20 +25,21 @@ class BadAnswer extends Error {
   override readonly name = BAD_ANSWER;
 }
 
-const CONNECT_MS = 10_000;
-/** Longer than any call is waited for: what ends first is the caller's own limit. */
-const REQUEST_MS = 180_000;
-/** 96 vectors of 1,536 numbers in 20 digits each are 3 MB. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-
 /** Options of the credential chain; the client hands its own to it. Metadata is asked once and for a second; files are read anew by each client. */
 const chainOptions = { timeout: 1_000, maxRetries: 0, ignoreCache: true };
 
-/** @param warn told of what the vendor's package wants people to know */
-export function createAwsClient(settings: ClientSettings, warn: (message: string) => void): AwsClient {
+/** Ways of a client to the outside. */
+export interface ClientDeps {
+  /** Sends the requests. */
+  handler: MainThreadHandler;
+  /** Called with what the vendor's package wants people to know. */
+  warn(message: string): void;
+}
+
+export function createAwsClient(settings: ClientSettings, deps: ClientDeps): AwsClient {
   let client: Promise<BedrockRuntimeClient> | undefined;
   const connect = () => {
-    client ??= openClient(settings, warn);
+    client ??= openClient(settings, deps);
     return client;
   };
   const attempt = async <T>(sent: string[], work: (client: BedrockRuntimeClient) => Promise<T>): Promise<T> => {
@@ -59,20 +61,18 @@ export function createAwsClient(settings: ClientSettings, warn: (message: string
   };
 }
 
-async function openClient(settings: ClientSettings, warn: (message: string) => void): Promise<BedrockRuntimeClient> {
-  const [{ BedrockRuntimeClient }, { NodeHttpHandler }] = await Promise.all([
-    import("@aws-sdk/client-bedrock-runtime"),
-    import("@smithy/node-http-handler"),
-  ]);
+async function openClient(settings: ClientSettings, { handler, warn }: ClientDeps): Promise<BedrockRuntimeClient> {
+  const { BedrockRuntimeClient } = await import("@aws-sdk/client-bedrock-runtime");
   const mute = () => undefined;
+  // The clients that the chain makes for itself (SSO, web identity) take these settings.
+  const chain = { ...chainOptions, clientConfig: { requestHandler: handler } };
   const own = new BedrockRuntimeClient({
-    ...chainOptions,
+    ...chain,
     region: settings.region,
     ...(settings.endpoint === undefined ? {} : { endpoint: settings.endpoint }),
     // The index decides about repeats; two layers of them would multiply.
     maxAttempts: 1,
-    // The package's own default is HTTP/2, which no proxy takes.
-    requestHandler: new NodeHttpHandler({ connectionTimeout: CONNECT_MS, requestTimeout: REQUEST_MS, throwOnRequestTimeout: true }),
+    requestHandler: handler as unknown as NonNullable<BedrockRuntimeClientConfig["requestHandler"]>,
     streamCollector: collect,
     logger: { trace: mute, debug: mute, info: mute, error: mute, warn: (text: unknown) => warn(String(text)) },
   });

@@ -28,9 +28,33 @@ export interface EmbedReply {
   tokens?: number;
 }
 
-export type ThreadRequest = { id: number; embed: EmbedCall } | { id: number; credentials: true } | { abort: number };
+/** Maximum size of an answer: 96 vectors of 1,536 numbers in 20 digits each are 3 MB. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+/** A request that failed on its way. */
+export interface RequestFailure {
+  name: string;
+  message: string;
+  /** System code, such as `ECONNRESET`. */
+  code?: string;
+}
+
+/** A request of the AWS client, for the main thread to send; or, with `leave`, the word that its response is no longer awaited. */
+export type ThreadHttp =
+  | { http: number; url: string; method: string; headers: Readonly<Record<string, string>>; body: string | Uint8Array | undefined }
+  | { http: number; leave: true };
+
+/** A part of the response. */
+export type ThreadExchange =
+  | { http: number; head: { status: number; headers: Record<string, string> } }
+  | { http: number; chunk: Uint8Array }
+  | { http: number; end: true }
+  | { http: number; failure: RequestFailure };
+
+export type ThreadRequest = { id: number; embed: EmbedCall } | { id: number; credentials: true } | { abort: number } | ThreadExchange;
 
 export type ThreadMessage =
   | { id: number; reply: EmbedReply | { resolved: true } }
   | { id: number; failure: RawFailure }
-  | { warning: string };
+  | { warning: string }
+  | ThreadHttp;

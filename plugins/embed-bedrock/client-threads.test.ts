@@ -35,7 +35,12 @@ const never = new AbortController().signal;
 const say = (text: string) => ({ modelId: "m", family: "titan-v1" as const, purpose: "query" as const, dims: undefined, texts: [text] });
 const lease = (region = "us-east-1", warnings: string[] = []) => {
   const logger = { ...embeddingContext({}).logger, warn: (line: string) => void warnings.push(line) };
-  return threads.lease({ settings: { region, headers: {} }, env: {}, logger });
+  return threads.lease({
+    settings: { region, headers: {} },
+    env: {},
+    request: async () => Promise.reject(new Error("nobody asks")),
+    logger,
+  });
 };
 
 test("equal settings share a thread, others have their own", async () => {

@@ -1,7 +1,8 @@
 import type { Worker } from "node:worker_threads";
-import { type Logger, startWorker, workerUrl } from "svc/sdk";
-import type { ClientSettings, EmbedCall, EmbedReply, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
+import { type HttpRequestFunction, type Logger, startWorker, workerUrl } from "svc/sdk";
+import type { ClientSettings, EmbedCall, EmbedReply, ThreadHttp, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
 import type { RawFailure } from "./raw-failure.ts";
+import { ThreadRequests } from "./thread-requests.ts";
 
 /** A call that the AWS client gave up. */
 export class CallGivenUp extends Error {
@@ -16,6 +17,8 @@ export class CallGivenUp extends Error {
 export interface ThreadOptions {
   settings: ClientSettings;
   env: Record<string, string>;
+  /** Sends the thread's requests. */
+  request: HttpRequestFunction;
   logger: Logger;
 }
 
@@ -130,26 +133,28 @@ class ClientThread {
   }
 
   #start(): Worker {
-    const { settings, env } = this.#options;
+    const { settings, env, request } = this.#options;
     const worker = startWorker(this.#module, {
       workerData: settings,
       env,
       name: "bedrock",
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
+    const requests = new ThreadRequests(request, (message, transfer) => worker.postMessage(message, transfer));
     let reason = "it ended";
-    worker.on("message", (message: ThreadMessage) => this.#receive(message));
+    worker.on("message", (message: ThreadMessage) => ("http" in message ? requests.receive(message) : this.#receive(message)));
     worker.on("error", (error) => {
       reason = error instanceof Error ? error.message : String(error);
     });
     worker.on("exit", () => {
+      requests.close();
       if (this.#worker === worker) this.#worker = undefined;
       if (!this.#isClosed) this.#rejectAll(new CallGivenUp({ name: "", message: `the thread of the AWS client: ${reason}` }));
     });
     return worker;
   }
 
-  #receive(message: ThreadMessage): void {
+  #receive(message: Exclude<ThreadMessage, ThreadHttp>): void {
     if ("warning" in message) return this.#options.logger.warn(`bedrock: ${message.warning}`);
     const waiting = this.#open.get(message.id);
     if (!waiting) return; // given up meanwhile

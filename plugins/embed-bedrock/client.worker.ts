@@ -1,14 +1,17 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { CallFailed, createAwsClient } from "./aws-client.ts";
 import type { ClientSettings, EmbedCall, EmbedReply, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
+import { MainThreadHandler } from "./main-thread-handler.ts";
 import { rawFailureOf } from "./raw-failure.ts";
 
 const port = parentPort;
 const post = (message: ThreadMessage, transfer: ArrayBuffer[] = []) => port?.postMessage(message, transfer);
-const client = createAwsClient(workerData as ClientSettings, (warning) => post({ warning }));
+const handler = new MainThreadHandler((message) => post(message));
+const client = createAwsClient(workerData as ClientSettings, { handler, warn: (warning) => post({ warning }) });
 const open = new Map<number, AbortController>();
 
 port?.on("message", (request: ThreadRequest) => {
+  if ("http" in request) return handler.receive(request);
   if ("abort" in request) return open.get(request.abort)?.abort();
   void answer(request.id, "embed" in request ? request.embed : undefined);
 });

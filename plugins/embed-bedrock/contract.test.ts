@@ -1,4 +1,4 @@
-import { type ContractCase, embeddingCases, embeddingContext, embeddingContract } from "svc/sdk/testing";
+import { type ContractCase, createTestRequests, embeddingCases, embeddingContext, embeddingContract } from "svc/sdk/testing";
 import { afterAll, describe, test } from "vitest";
 import { startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
 import { createBedrockAdapter } from "./adapter.ts";
@@ -9,7 +9,8 @@ const env = {
   AWS_ACCESS_KEY_ID: vendor.identity.accessKeyId,
   AWS_SECRET_ACCESS_KEY: vendor.identity.secretAccessKey,
 };
-const { adapter, close } = createBedrockAdapter({ env });
+const requests = createTestRequests();
+const { adapter, close } = createBedrockAdapter({ env, request: requests.request });
 const remote = { baseUrl: vendor.url };
 /** Open as long as the cases are, so that their thread with its AWS client starts once. */
 const held = await adapter.create(embeddingContext({ remote }));
@@ -17,6 +18,7 @@ const held = await adapter.create(embeddingContext({ remote }));
 afterAll(async () => {
   await held.provider.close?.();
   await close();
+  await requests.close();
   await vendor.close();
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingContext } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
-import { embeddingContext, fakeClock } from "svc/sdk/testing";
+import { createTestRequests, embeddingContext, fakeClock, type TestRequests } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FakeBedrock, startFakeBedrock } from "../../test/fakes/embedding-bedrock.ts";
 import { type FakeMetadata, startFakeMetadata } from "../../test/fakes/instance-metadata.ts";
@@ -13,6 +13,7 @@ import type { Env } from "./env.ts";
 let home: string;
 let vendor: FakeBedrock;
 let metadata: FakeMetadata;
+let requests: TestRequests;
 let opened: Array<() => Promise<void>>;
 
 beforeEach(async () => {
@@ -20,12 +21,13 @@ beforeEach(async () => {
   await mkdir(join(home, ".aws"));
   vendor = await startFakeBedrock({ sessionToken: "session/of+a+role==" });
   metadata = await startFakeMetadata(vendor.identity);
+  requests = createTestRequests();
   opened = [];
 });
 
 afterEach(async () => {
   await Promise.all(opened.map((close) => close()));
-  await Promise.all([vendor.close(), metadata.close(), rm(home, { recursive: true })]);
+  await Promise.all([requests.close(), vendor.close(), metadata.close(), rm(home, { recursive: true })]);
 });
 
 /** An adapter on a machine with these variables; the metadata address is always there to be asked. */
@@ -33,6 +35,7 @@ function machine(env: Env, { maker = "Laptops Inc." } = {}) {
   const dmiVendorFile = join(home, "sys_vendor");
   const { adapter, close } = createBedrockAdapter({
     env: { HOME: home, AWS_EC2_METADATA_SERVICE_ENDPOINT: metadata.url, ...env },
+    request: requests.request,
     dmiVendorFile,
   });
   opened.push(close);

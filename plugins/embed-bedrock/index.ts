@@ -6,7 +6,7 @@ export default definePlugin({
   version: "0.1.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    const { adapter, close } = createBedrockAdapter({ env: ctx.env });
+    const { adapter, close } = createBedrockAdapter({ env: ctx.env, request: ctx.request });
     ctx.onDispose(close);
     ctx.registerEmbeddingAdapter(adapter);
   },

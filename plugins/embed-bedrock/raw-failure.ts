@@ -66,7 +66,7 @@ function wordsOf({ message, error }: Thrown): string {
 function codeOf(thrown: Thrown): string | undefined {
   for (let at: unknown = thrown, depth = 0; typeof at === "object" && at !== null && depth < 8; depth++) {
     const { code, cause } = at as Thrown;
-    if (typeof code === "string" && /^(E[A-Z]+|ERR_[A-Z_]+)$/.test(code)) return code;
+    if (typeof code === "string" && /^(E[A-Z0-9]+|[A-Z]+_[A-Z0-9_]+)$/.test(code)) return code;
     at = cause;
   }
   return undefined;

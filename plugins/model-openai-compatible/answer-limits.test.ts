@@ -1,13 +1,15 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import fc from "fast-check";
 import { isModelError, type ModelRequest } from "svc/sdk";
+import { createTestRequests, type TestRequests } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { turnsDuring } from "../../test/fixtures/turns-during.ts";
-import { answerLimits, limited } from "./answer-limits.ts";
-import { type Connection, createConnection } from "./connection.ts";
+import { type AnswerLimits, answerLimits, limited } from "./answer-limits.ts";
 import { createProvider } from "./provider.ts";
+import { createVendorFetch } from "./vendor-fetch.ts";
 
 const logger = {
   trace: () => undefined,
@@ -27,7 +29,7 @@ const request: ModelRequest = {
 
 describe("a server whose answer never ends", () => {
   let server: Server;
-  let connection: Connection;
+  let requests: TestRequests;
   /** Begins the server's answer; the rest is the letter x until the client has gone. */
   let begin: (res: ServerResponse) => void;
   let left: Promise<unknown>;
@@ -44,10 +46,10 @@ describe("a server whose answer never ends", () => {
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
-    connection = createConnection(30_000);
+    requests = createTestRequests();
   });
   afterEach(async () => {
-    await connection.close();
+    await requests.close();
     server.closeAllConnections();
     server.close();
   });
@@ -55,7 +57,11 @@ describe("a server whose answer never ends", () => {
   const provider = () => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     const settings = { id: "lab", name: "lab", baseUrl, headers: {}, timeoutMs: 30_000, models: [], maxTokensField: "max_tokens" as const };
-    return createProvider(settings, { connection, clock: { now: () => 0, monotonic: () => 0 }, logger });
+    return createProvider(settings, {
+      fetch: createVendorFetch(requests.request, 30_000),
+      clock: { now: () => 0, monotonic: () => 0 },
+      logger,
+    });
   };
   const faultOf = async () => {
     const read = async () => {
@@ -88,15 +94,8 @@ describe("a server whose answer never ends", () => {
 });
 
 describe("an answer", () => {
-  const answer = (chunks: string[]) =>
-    new Response(
-      new ReadableStream({
-        start(controller) {
-          for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
-          controller.close();
-        },
-      }),
-    );
+  const bodyOf = (chunks: readonly string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+  const textOf = (body: Readable, limits: AnswerLimits) => new Response(limited(body, { isSuccess: true, limits })).text();
 
   test("of any number of events passes as it came, whatever the pieces it comes in", async () => {
     const event = fc.tuple(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), fc.constantFrom("\n", "\r\n"));
@@ -104,28 +103,34 @@ describe("an answer", () => {
       fc.asyncProperty(fc.array(event, { maxLength: 30 }), fc.integer({ min: 1, max: 9 }), async (events, size) => {
         const text = events.map(([data, end]) => `data: ${data.replace(/[\r\n]/g, "")}${end}${end}`).join("");
         const chunks = text.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
-        expect(await limited(answer(chunks), { maxBytes: 10_000, maxEventBytes: 30, maxEventParts: 30 }).text()).toBe(text);
+        expect(await textOf(bodyOf(chunks), { maxBytes: 10_000, maxEventBytes: 30, maxEventParts: 30 })).toBe(text);
       }),
     );
   });
 
   test("that comes faster than it can be read leaves others their turn", async () => {
     let left = 40;
-    const busy = new ReadableStream({
-      pull(controller) {
+    const busy = new Readable({
+      highWaterMark: 1,
+      read() {
         const until = performance.now() + 2;
         while (performance.now() < until);
-        if (left-- > 0) controller.enqueue(new Uint8Array(8));
-        else controller.close();
+        this.push(left-- > 0 ? new Uint8Array(8) : null);
       },
     });
 
-    expect(await turnsDuring(() => limited(new Response(busy), answerLimits).text())).toBeGreaterThan(5);
+    expect(await turnsDuring(() => textOf(busy, answerLimits))).toBeGreaterThan(5);
+  });
+
+  test("that is left early ends its body at once, whether more comes or not", async () => {
+    const silent = new Readable({ read: () => undefined });
+    await limited(silent, { isSuccess: true, limits: answerLimits }).cancel();
+    expect(silent.destroyed).toBe(true);
   });
 
   test("is not judged by the brackets in its texts", async () => {
     const chunks = [`data: "[[[[\\"[[[,,`, `,,,,,\\\\"\n\ndata: "[[[[[[[["\n\n`];
-    expect(await limited(answer(chunks), { maxBytes: 100, maxEventBytes: 50, maxEventParts: 2 }).text()).toBe(chunks.join(""));
+    expect(await textOf(bodyOf(chunks), { maxBytes: 100, maxEventBytes: 50, maxEventParts: 2 })).toBe(chunks.join(""));
   });
 
   test.each([
@@ -134,7 +139,7 @@ describe("an answer", () => {
     ["in an event that comes in pieces", Array<string>(60).fill("x")],
     ["by what an event is made of", ["data: [[", "],{},0,0,", "0,0,0,0]\n\n"]],
   ])("that is too long %s breaks off with a fault of the server", async (_name, chunks) => {
-    const read = limited(answer(chunks), { maxBytes: 100, maxEventBytes: 50, maxEventParts: 9 }).text();
+    const read = textOf(bodyOf(chunks), { maxBytes: 100, maxEventBytes: 50, maxEventParts: 9 });
     await expect(read).rejects.toMatchObject({ fault: "network", message: expect.stringContaining("larger than") });
   });
 });

@@ -1,9 +1,10 @@
+import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ModelError } from "svc/sdk";
 
 /** Limits on the size of an answer. An event is what stands between two blank lines; it is parsed at a stretch. */
 export interface AnswerLimits {
-  /** Maximum size of an answer, after decompression. */
+  /** Maximum size of an answer. */
   maxBytes: number;
   /** Maximum size of an event. */
   maxEventBytes: number;
@@ -29,42 +30,41 @@ const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
 /**
- * The same answer, read no further than the limits: a broken or hostile server could fill the memory, or have a single event parsed for seconds.
- * Of an error's body the beginning is left; any other answer that goes beyond them ends in a `ModelError`.
+ * The body of an answer, read no further than the limits: a broken or hostile server could fill the memory, or have a single event parsed for seconds.
+ * Of an error's body the beginning is left; any other that goes beyond them ends in a `ModelError`. Leaving it early ends the body.
  */
-export function limited(response: Response, limits: AnswerLimits): Response {
-  const { body, status, statusText, headers } = response;
-  if (body === null) return response;
-  const stream = response.ok ? counted(body, limits) : beginning(body, MAX_ERROR_BYTES);
-  return new Response(stream, { status, statusText, headers });
+export function limited(body: Readable, { isSuccess, limits }: { isSuccess: boolean; limits: AnswerLimits }): ReadableStream<Uint8Array> {
+  return passed(body, isSuccess ? counted(limits) : beginning(MAX_ERROR_BYTES));
 }
 
-function counted(body: ReadableStream<Uint8Array>, { maxBytes, maxEventBytes, maxEventParts }: AnswerLimits): ReadableStream<Uint8Array> {
+/** Returns what goes on of a chunk; undefined ends the answer there. */
+type Take = (chunk: Uint8Array) => Uint8Array | undefined;
+
+function counted({ maxBytes, maxEventBytes, maxEventParts }: AnswerLimits): Take {
   let total = 0;
   const count = createEventCounter();
   const tooLarge = (what: string) => new ModelError("network", `${what} of the server is larger than expected; it was not read to its end`);
-  return passed(body, (chunk) => {
+  return (chunk) => {
     total += chunk.length;
     if (total > maxBytes) throw tooLarge("the answer");
     const { bytes, parts } = count(chunk);
     if (bytes > maxEventBytes || parts > maxEventParts) throw tooLarge("an event");
     return chunk;
-  });
+  };
 }
 
-function beginning(body: ReadableStream<Uint8Array>, maxBytes: number): ReadableStream<Uint8Array> {
+function beginning(maxBytes: number): Take {
   let left = maxBytes;
-  return passed(body, (chunk) => {
+  return (chunk) => {
     if (left === 0) return undefined;
     const piece = chunk.subarray(0, left);
     left -= piece.length;
     return piece;
-  });
+  };
 }
 
-/** @param take what goes on of a chunk; undefined ends the answer there */
-function passed(body: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => Uint8Array | undefined): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
+function passed(body: Readable, take: Take): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   let turn = performance.now();
   return new ReadableStream({
     async pull(controller) {
@@ -72,7 +72,7 @@ function passed(body: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => U
         await nextTurn();
         turn = performance.now();
       }
-      const { done, value } = await reader.read();
+      const { done, value } = await chunks.next();
       if (done) return controller.close();
       try {
         const piece = take(value);
@@ -82,9 +82,9 @@ function passed(body: ReadableStream<Uint8Array>, take: (chunk: Uint8Array) => U
         controller.error(error);
       }
       // The socket is closed, whatever the server still wants to say.
-      await reader.cancel().catch(() => undefined);
+      body.destroy();
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel: () => void body.destroy(),
   });
 }
 

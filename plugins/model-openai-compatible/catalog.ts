@@ -1,8 +1,8 @@
 import { type Clock, isModelError, type ModelInfo, type ModelProbe, z } from "svc/sdk";
 import { documentLimits } from "./answer-limits.ts";
-import type { Connection } from "./connection.ts";
 import { toModelError } from "./faults.ts";
 import type { ProviderSettings } from "./settings.ts";
+import type { VendorFetch } from "./vendor-fetch.ts";
 
 const FRESH_MS = 600_000;
 /** A server that did not answer is not asked again at once. */
@@ -20,12 +20,12 @@ export interface ServerCatalog {
   probe(signal: AbortSignal): Promise<ModelProbe>;
 }
 
-export function createCatalog(settings: ProviderSettings, deps: { connection: Connection; clock: Clock }): ServerCatalog {
+export function createCatalog(settings: ProviderSettings, deps: { fetch: VendorFetch; clock: Clock }): ServerCatalog {
   let cached: { models: Promise<ModelInfo[]>; until: number } | undefined;
 
   async function load(entry: { until: number }): Promise<ModelInfo[]> {
     try {
-      const models = await fetchList(settings, deps.connection, AbortSignal.timeout(TIMEOUT_MS));
+      const models = await fetchList(settings, deps.fetch, AbortSignal.timeout(TIMEOUT_MS));
       entry.until = deps.clock.now() + FRESH_MS;
       return models;
     } catch {
@@ -45,7 +45,7 @@ export function createCatalog(settings: ProviderSettings, deps: { connection: Co
     },
     async probe(signal) {
       try {
-        const models = await fetchList(settings, deps.connection, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
+        const models = await fetchList(settings, deps.fetch, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
         cached = { models: Promise.resolve(models), until: deps.clock.now() + FRESH_MS };
         return { ok: true };
       } catch (error) {
@@ -69,10 +69,10 @@ function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): Model
   return { ok: false, fault, reason: `${baseUrl} does not answer (${message.split(": ").at(-1)})` };
 }
 
-async function fetchList(settings: ProviderSettings, connection: Connection, signal: AbortSignal): Promise<ModelInfo[]> {
+async function fetchList(settings: ProviderSettings, fetch: VendorFetch, signal: AbortSignal): Promise<ModelInfo[]> {
   const authorization = settings.apiKey === undefined ? {} : { authorization: `Bearer ${settings.apiKey}` };
   const headers = { ...authorization, ...settings.headers };
-  const response = await connection.fetch(`${settings.baseUrl}/models`, { headers, signal }, documentLimits);
+  const response = await fetch(`${settings.baseUrl}/models`, { headers, signal }, documentLimits);
   if (!response.ok) {
     await response.body?.cancel();
     throw Object.assign(new Error("refused"), { statusCode: response.status });

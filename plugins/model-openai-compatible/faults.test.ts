@@ -1,6 +1,15 @@
+import { defineErrors } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { toModelError } from "./faults.ts";
 
+/** Errors of `ctx.request`. */
+const requestErrors = defineErrors({
+  "request-failed": { message: "the connection failed", http: 502, rpc: "UNAVAILABLE" },
+  "response-timeout": { message: "no answer", http: 504, rpc: "UNAVAILABLE" },
+  "proxy-failed": { message: "the proxy http://p:1 refused a connection; check HTTPS_PROXY", http: 502, rpc: "UNAVAILABLE" },
+  "too-many-requests-waiting": { message: "too many", http: 503, rpc: "UNAVAILABLE" },
+  "invalid-request": { message: "no", http: 500, rpc: "UNAVAILABLE" },
+});
 const at = { provider: "lab", secrets: ["hunter2-hunter2"], now: 0 };
 
 function call(statusCode: number, body: unknown = "", responseHeaders: Record<string, string> = {}): Error {
@@ -36,20 +45,30 @@ describe("the class of a fault", () => {
   });
 
   test.each([
-    ["ECONNRESET", "network"],
-    ["ENOTFOUND", "network"],
-    ["UND_ERR_SOCKET", "network"],
-    ["CERT_HAS_EXPIRED", "network"],
-    ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
-    ["UND_ERR_BODY_TIMEOUT", "timeout"],
-    ["UND_ERR_CONNECT_TIMEOUT", "timeout"],
-  ])("%s, also below other errors → %s", (code, fault) => {
-    const cause = Object.assign(new Error("low"), { code });
+    [{ reason: "ECONNRESET" }, "network", "the connection failed: ECONNRESET"],
+    [
+      { reason: "ENOTFOUND", via: " (through the proxy http://p:1)" },
+      "network",
+      "the connection failed: ENOTFOUND (through the proxy http://p:1)",
+    ],
+    [{ reason: "CERT_HAS_EXPIRED" }, "network", "the connection failed: CERT_HAS_EXPIRED"],
+    [{ reason: "ETIMEDOUT" }, "timeout", "no answer in time: ETIMEDOUT"],
+  ])("a connection that failed with %j, also below other errors → %s", (fields, fault, text) => {
+    const cause = requestErrors.requestFailed(fields);
 
-    expect(toModelError(new Error("outer", { cause: new TypeError("fetch failed", { cause }) }), at)).toMatchObject({
+    expect(toModelError(new Error("outer", { cause: new Error("inner", { cause }) }), at)).toMatchObject({
       fault,
-      message: expect.stringContaining(code),
+      message: `provider "lab": ${text}`,
     });
+  });
+
+  test.each([
+    [requestErrors.responseTimeout({ seconds: 120 }), "timeout", "no answer within 120 s"],
+    [requestErrors.proxyFailed(), "network", "the proxy http://p:1 refused a connection; check HTTPS_PROXY"],
+    [requestErrors.tooManyRequestsWaiting(), "overloaded", "too many requests are waiting for it"],
+    [requestErrors.invalidRequest(), "invalid_request", "the request could not be made: no"],
+  ])("%s → %s", (error, fault, text) => {
+    expect(toModelError(error, at)).toMatchObject({ fault, message: `provider "lab": ${text}` });
   });
 
   test.each([

@@ -1,4 +1,14 @@
-import { isModelError, ModelError, type ModelFault, readVendorWords, retryAfterMs, scrubVendorText, type VendorWords } from "svc/sdk";
+import {
+  isModelError,
+  isSvcError,
+  ModelError,
+  type ModelFault,
+  readVendorWords,
+  retryAfterMs,
+  type SvcError,
+  scrubVendorText,
+  type VendorWords,
+} from "svc/sdk";
 
 /** The parts of the vendor package's call error that we read; its address and request stay where they are. */
 interface CallError {
@@ -7,7 +17,6 @@ interface CallError {
   responseBody?: string;
 }
 
-const timeoutCodes = new Set(["ETIMEDOUT", "UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"]);
 const contextPattern =
   /context[_ ](length|window|size)|maximum context|too many (input )?tokens|prompt is too long|input is too long|exceeds? the (model'?s )?(maximum|max|context)|reduce the length/i;
 
@@ -27,12 +36,10 @@ export function toModelError(error: unknown, at: { provider: string; secrets: re
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
     });
   }
+  const broken = causesOf(error).find((cause) => isSvcError(cause));
+  if (broken) return brokenRequest(broken, say);
   const code = codeOf(error);
-  if (code !== undefined) {
-    return timeoutCodes.has(code)
-      ? new ModelError("timeout", say("no answer in time", code))
-      : new ModelError("network", say("the connection failed", code));
-  }
+  if (code !== undefined) return new ModelError("network", say("the connection failed", code));
   if (isInStreamError(error))
     return new ModelError(faultOfVendor(error) ?? "overloaded", say("it reported an error in mid-answer", error.message));
   if (error instanceof Error && /^AI_(InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody|APICall)Error$/.test(error.name)) {
@@ -42,6 +49,26 @@ export function toModelError(error: unknown, at: { provider: string; secrets: re
     );
   }
   return new ModelError("invalid_request", say("the request could not be made", error instanceof Error ? error.message : String(error)));
+}
+
+/** Classifies what became of a request on its way (`ctx.request`). */
+function brokenRequest({ code, fields, message }: SvcError, say: (what: string, text?: string) => string): ModelError {
+  switch (code) {
+    case "request-failed": {
+      const reason = `${fields.reason}${fields.via ?? ""}`;
+      return fields.reason === "ETIMEDOUT"
+        ? new ModelError("timeout", say("no answer in time", reason))
+        : new ModelError("network", say("the connection failed", reason));
+    }
+    case "response-timeout":
+      return new ModelError("timeout", say(`no answer within ${fields.seconds} s${fields.via ?? ""}`));
+    case "too-many-requests-waiting":
+      return new ModelError("overloaded", say("too many requests are waiting for it"));
+    case "invalid-request":
+      return new ModelError("invalid_request", say("the request could not be made", message));
+    default:
+      return new ModelError("network", say(message));
+  }
 }
 
 function faultOfStatus(status: number, vendor: VendorWords): ModelFault {
@@ -83,10 +110,10 @@ function isInStreamError(error: unknown): error is VendorWords & { message: stri
   return typeof error === "object" && error !== null && !(error instanceof Error) && typeof (error as VendorWords).message === "string";
 }
 
-/** The first system or undici code in a chain of causes. */
+/** The first system code in a chain of causes. */
 function codeOf(error: unknown): string | undefined {
   const codes = causesOf(error).map((at) => (at as { code?: unknown }).code);
-  return codes.find((code): code is string => typeof code === "string" && /^(E[A-Z]+|UND_ERR_[A-Z_]+|[A-Z]+_[A-Z_]+)$/.test(code));
+  return codes.find((code): code is string => typeof code === "string" && /^(E[A-Z]+|[A-Z]+_[A-Z_]+)$/.test(code));
 }
 
 /** An error and what it was caused by, as far as these are errors; eight at most. */

@@ -1,39 +1,16 @@
-import { createRequire } from "node:module";
-import type { Disposable, Logger, Timers } from "svc/sdk";
+import type { Disposable, HttpRequestFunction, Logger, Timers } from "svc/sdk";
 
 /** The first answers after a start come before this. */
 const START_MS = 500;
 /** Between two parts everything else of the gateway has its turn. */
 const PAUSE_MS = 20;
 
-/**
- * Files of undici, each of which needs those before it. The package is one graph of 110 files whose loading blocks the event loop for as long as it
- * takes; loaded in this order it blocks for a part at a time.
- */
-export const undiciParts = [
-  "undici/lib/core/util.js",
-  "undici/lib/dispatcher/client-h1.js",
-  "undici/lib/dispatcher/client-h2.js",
-  "undici/lib/dispatcher/client.js",
-  "undici/lib/dispatcher/agent.js",
-  "undici/lib/web/webidl/index.js",
-  "undici/lib/web/fetch/headers.js",
-  "undici/lib/web/fetch/response.js",
-  "undici/lib/web/fetch/index.js",
-  "undici/lib/mock/mock-agent.js",
-  "undici/lib/interceptor/cache.js",
-  "undici/lib/web/websocket/websocket.js",
-  "undici/lib/web/cache/cachestorage.js",
-] as const;
-
-const require = createRequire(import.meta.url);
-
 /** Modules of a model call, a step at a time; the last steps are the packages themselves. */
-function loadingSteps(): Array<() => unknown> {
-  const parts = undiciParts.map((file) => () => require(file) as unknown);
+function loadingSteps(request: HttpRequestFunction): Array<() => unknown> {
   return [
-    ...parts,
-    () => import("undici"),
+    // A request that has ended before it begins loads the client of the plugin's connections, a file a turn, and opens none.
+    () => request("http://rehearsal.invalid/", { signal: AbortSignal.abort() }).catch(() => undefined),
+    () => globalThis.Response,
     () => import("@ai-sdk/openai-compatible"),
     () => import("./rehearsal.ts").then((m) => m.rehearse()),
   ];
@@ -45,7 +22,7 @@ export interface Preload extends Disposable {
   begin(): void;
 }
 
-export function createPreload(ctx: { timers: Timers; logger: Logger }): Preload {
+export function createPreload(ctx: { timers: Timers; logger: Logger; request: HttpRequestFunction }): Preload {
   const state = { begun: false, ended: false };
   const run = (steps: Array<() => unknown>) => {
     const [step, ...rest] = steps;
@@ -60,7 +37,7 @@ export function createPreload(ctx: { timers: Timers; logger: Logger }): Preload 
     begin() {
       if (state.begun) return;
       state.begun = true;
-      ctx.timers.setTimeout(() => run(loadingSteps()), START_MS);
+      ctx.timers.setTimeout(() => run(loadingSteps(ctx.request)), START_MS);
     },
     dispose() {
       state.ended = true;

@@ -1,23 +1,28 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { isModelError, type ModelDelta, type ModelRequest } from "svc/sdk";
+import { createTestRequests, type TestRequests } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { okText } from "../../test/fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server.ts";
-import { type Connection, createConnection } from "./connection.ts";
 import { createProvider } from "./provider.ts";
 import type { ProviderSettings } from "./settings.ts";
+import { createVendorFetch } from "./vendor-fetch.ts";
 
 let vendor: FakeOpenAi;
-let connection: Connection;
+let requests: TestRequests;
 let now: number;
 
 beforeEach(async () => {
   vendor = await startFakeOpenAi();
-  connection = createConnection(30_000);
+  requests = createTestRequests();
   now = 0;
 });
 
 afterEach(async () => {
-  await connection.close();
+  await requests.close();
   await vendor.close();
 });
 
@@ -35,7 +40,7 @@ const searchTool = {
   inputSchema: { type: "object", properties: { query: { type: "string" } } },
 };
 
-function provider(more: Partial<ProviderSettings> = {}, own: Connection = connection) {
+function provider(more: Partial<ProviderSettings> = {}) {
   const settings: ProviderSettings = {
     id: "lab",
     name: "lab",
@@ -47,7 +52,8 @@ function provider(more: Partial<ProviderSettings> = {}, own: Connection = connec
     maxTokensField: "max_tokens",
     ...more,
   };
-  return createProvider(settings, { connection: own, clock: { now: () => now, monotonic: () => now }, logger: quiet });
+  const fetch = createVendorFetch(requests.request, settings.timeoutMs);
+  return createProvider(settings, { fetch, clock: { now: () => now, monotonic: () => now }, logger: quiet });
 }
 
 function request(model: string, more: Partial<ModelRequest> = {}): ModelRequest {
@@ -96,7 +102,7 @@ describe("a turn", () => {
 
     const [sent] = vendor.requests;
     expect(sent).toMatchObject({ method: "POST", path: "/v1/chat/completions" });
-    expect(sent?.headers).toMatchObject({ authorization: `Bearer ${vendor.apiKey}`, "user-agent": "svc" });
+    expect(sent?.headers).toMatchObject({ authorization: `Bearer ${vendor.apiKey}`, "user-agent": "svc", "accept-encoding": "identity" });
     expect(sent?.body).toEqual({
       model: "ok",
       messages: [
@@ -267,12 +273,53 @@ describe("faults", () => {
   });
 
   test("a server that never answers is a timeout", async () => {
-    const impatient = createConnection(200);
-    try {
-      expect(await faultOf("hang", provider({}, impatient))).toMatchObject({ fault: "timeout" });
-    } finally {
-      await impatient.close();
-    }
+    expect(await faultOf("hang", provider({ timeoutMs: 200 }))).toMatchObject({
+      fault: "timeout",
+      message: 'provider "lab": no answer within 0.2 s',
+    });
+  });
+
+  test.each([204, 304])("an answer %i, which has no body, is a fault and not an empty answer", async (status) => {
+    const server = createServer((_req, res) => res.writeHead(status).end());
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    expect(await faultOf("ok", provider({ baseUrl }))).toMatchObject({ fault: status === 204 ? "network" : "invalid_request" });
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test.each([
+    [200, "gzip", { fault: "network", message: "the server packs its answers although it was asked not to" }],
+    [200, "identity, br", { fault: "network", message: "the server packs its answers although it was asked not to" }],
+    [401, "gzip", { fault: "auth", message: 'provider "lab": the key was rejected (401)' }],
+  ])("an answer %i that is packed (%s) is a fault, and its connection ends", async (status, encoding, fault) => {
+    const ended: Array<Promise<unknown>> = [];
+    const server = createServer((req, res) => {
+      ended.push(once(req.socket, "close"));
+      res.writeHead(status, { "content-type": "text/event-stream", "content-encoding": encoding }).write(gzipSync("data: {}\n\n"));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    expect(await faultOf("ok", provider({ baseUrl }))).toMatchObject(fault);
+    await Promise.all(ended);
+    expect(ended).toHaveLength(1);
+    server.close();
+  });
+
+  test("an answer that says it is not packed is read", async () => {
+    const server = createServer((_req, res) =>
+      res
+        .writeHead(200, { "content-type": "text/event-stream", "content-encoding": "Identity" })
+        .end('data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'),
+    );
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    expect(textOf(await collect(request("ok"), provider({ baseUrl })))).toBe("hi");
+    server.closeAllConnections();
+    server.close();
   });
 
   test("nobody listening is a network fault", async () => {

@@ -1,16 +1,16 @@
 import type { Clock, Logger, ModelDelta, ModelProvider, ModelRequest } from "svc/sdk";
 import { createCatalog } from "./catalog.ts";
-import type { Connection } from "./connection.ts";
 import { toDeltas } from "./deltas.ts";
 import { toModelError } from "./faults.ts";
 import { type ChatModel, toCallOptions, toRequestBody } from "./request.ts";
 import type { ProviderSettings } from "./settings.ts";
+import type { VendorFetch } from "./vendor-fetch.ts";
 
 /** Models kept ready: making one builds the schemas of its answers, which costs more than a short answer itself. */
 const MAX_MODELS = 16;
 
 interface ProviderDeps {
-  connection: Connection;
+  fetch: VendorFetch;
   clock: Clock;
   logger: Logger;
 }
@@ -25,7 +25,7 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
 
   async function* stream(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
     try {
-      loading ??= loadVendorPackage(settings, deps.connection);
+      loading ??= loadVendorPackage(settings, deps.fetch);
       const model = (await loading)(req.model);
       const { stream: parts } = await model.doStream({ ...toCallOptions(req, settings), abortSignal: signal });
       // A reader that leaves early cancels the stream, which closes the socket.
@@ -50,7 +50,7 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
   };
 }
 
-async function loadVendorPackage(settings: ProviderSettings, connection: Connection): Promise<(model: string) => ChatModel> {
+async function loadVendorPackage(settings: ProviderSettings, fetch: VendorFetch): Promise<(model: string) => ChatModel> {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const vendor = createOpenAICompatible({
     name: settings.id,
@@ -59,7 +59,7 @@ async function loadVendorPackage(settings: ProviderSettings, connection: Connect
     headers: settings.headers,
     includeUsage: true,
     supportsStructuredOutputs: true,
-    fetch: connection.fetch,
+    fetch,
     transformRequestBody: (body) => toRequestBody(body, settings),
   });
   const models = new Map<string, ChatModel>();

@@ -1,18 +1,14 @@
 import { type Disposable, messageOf, type PluginContext, readEnv } from "svc/sdk";
-import { type Connection, createConnection } from "./connection.ts";
 import { createPreload } from "./preload.ts";
 import { createProvider } from "./provider.ts";
 import { withSecrets } from "./secrets.ts";
 import { modelParamsOf, type ProviderSettings, resolveProviders } from "./settings.ts";
+import { createVendorFetch } from "./vendor-fetch.ts";
 import { vendors } from "./vendors.ts";
-
-/** A run that began with a provider ends with it, so its sockets outlive it; more than this many such pools are not kept. */
-const MAX_RETIRED = 16;
 
 interface Registered {
   key: string;
   registration: Disposable;
-  connection: Connection;
   isUsable: boolean;
 }
 
@@ -23,13 +19,12 @@ export interface Providers {
   skipped(): ReadonlyArray<{ id: string; reason: string }>;
   /** Ids of the providers there are. */
   ids(): string[];
-  close(): Promise<void>;
+  close(): void;
 }
 
 /** The providers of the config in force: a change replaces those whose settings differ and leaves the others as they are. */
 export function createProviders(ctx: PluginContext): Providers {
   const registered = new Map<string, Registered>();
-  const retired: Connection[] = [];
   const preload = createPreload(ctx);
   const gateway = ctx.service("gateway@1");
   // A gateway that listens on no port is a command that borrowed this plugin: it ends before it would ask a model.
@@ -44,16 +39,15 @@ export function createProviders(ctx: PluginContext): Providers {
     const old = registered.get(id);
     if (!old) return;
     registered.delete(id);
+    // A run that began with it ends with it: connections are the plugin's.
     void old.registration.dispose();
-    retired.push(old.connection);
-    if (retired.length > MAX_RETIRED) void retired.shift()?.close();
   };
 
   const add = (settings: ProviderSettings, key: string) => {
-    const connection = createConnection(settings.timeoutMs);
+    const fetch = createVendorFetch(ctx.request, settings.timeoutMs);
     try {
-      const registration = ctx.registerModelProvider(createProvider(settings, { connection, clock: ctx.clock, logger: ctx.logger }));
-      registered.set(settings.id, { key, registration, connection, isUsable: settings.unavailable === undefined });
+      const registration = ctx.registerModelProvider(createProvider(settings, { fetch, clock: ctx.clock, logger: ctx.logger }));
+      registered.set(settings.id, { key, registration, isUsable: settings.unavailable === undefined });
     } catch (error) {
       // One bad name must not take the other vendors down with it.
       ctx.logger.warn(`models.providers.${settings.id}: not registered: ${messageOf(error)}`);
@@ -83,9 +77,6 @@ export function createProviders(ctx: PluginContext): Providers {
     },
     skipped: () => skipped,
     ids: () => [...registered.keys()],
-    async close() {
-      void preload.dispose();
-      await Promise.all([...[...registered.values()].map((r) => r.connection), ...retired].map((connection) => connection.close()));
-    },
+    close: () => void preload.dispose(),
   };
 }

@@ -1,5 +1,4 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { Response } from "undici";
 
 const answer =
   'data: {"id":"r","choices":[{"index":0,"delta":{"role":"assistant","content":"."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
@@ -10,7 +9,7 @@ export async function rehearse(): Promise<void> {
     name: "rehearsal",
     baseURL: "http://rehearsal.invalid/v1",
     includeUsage: true,
-    fetch: async () => new Response(answer, { headers: { "content-type": "text/event-stream" } }) as unknown as globalThis.Response,
+    fetch: async () => new Response(answer, { headers: { "content-type": "text/event-stream" } }),
   });
   const prompt = [{ role: "user" as const, content: [{ type: "text" as const, text: "." }] }];
   const { stream } = await vendor.chatModel("rehearsal").doStream({ prompt });

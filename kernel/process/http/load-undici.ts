@@ -36,9 +36,12 @@ export const undiciFiles = {
 const require = createRequire(import.meta.url);
 let loading: Promise<Undici> | undefined;
 
-/** Loads the package with the first request of a process, one file a turn of the event loop. */
+/** Loads the package with the first request of a process, one file a turn of the event loop; again with the next one when that failed. */
 export function loadUndici(): Promise<Undici> {
-  loading ??= load();
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
   return loading;
 }
 

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { eventually } from "../../../sdk/testing/eventually.ts";
 import { undiciFiles } from "./load-undici.ts";
 import { createHttpPool, type HttpPool, type HttpPoolOptions, poolLimits } from "./pool.ts";
@@ -46,6 +46,22 @@ test.each(Object.values(undiciFiles))("%s is a file of the package", (file) => {
   expect(createRequire(import.meta.url).resolve(file)).toContain("undici");
 });
 
+test("a request that has ended before it begins loads the client and opens no connection", async () => {
+  const require = createRequire(import.meta.url);
+  const paths = Object.values(undiciFiles).map((file) => require.resolve(file));
+  for (const path of paths) delete require.cache[path];
+  vi.resetModules();
+  const served = await serve((_req, res) => res.end());
+  const fresh = (await import("./pool.ts")).createHttpPool({ env: {}, userAgent: "svc-plugin/acme", signal: new AbortController().signal });
+  opened.push(() => fresh.close());
+  expect(paths.filter((path) => require.cache[path])).toEqual([]);
+
+  await expect(fresh.request(served.url, { signal: AbortSignal.abort(new Error("ended")) })).rejects.toThrow("ended");
+
+  expect(paths.filter((path) => !require.cache[path]?.loaded)).toEqual([]);
+  expect(served.connections).toBe(0);
+});
+
 test("many requests after each other go over one connection, under the plugin's name", async () => {
   const agents = new Set<string | undefined>();
   const served = await serve((req, res) => {
@@ -62,7 +78,7 @@ test("many requests after each other go over one connection, under the plugin's 
   expect([...agents]).toEqual(["svc-plugin/acme", "mine"]);
 });
 
-test("200 requests at once share 16 connections, in the order of their arrival", async () => {
+test("200 requests at once share 64 connections, in the order of their arrival", async () => {
   const order: string[] = [];
   const held: ServerResponse[] = [];
   let isOpen = false;
@@ -81,7 +97,7 @@ test("200 requests at once share 16 connections, in the order of their arrival",
 
   expect(await answers).toEqual(paths);
   expect(served.connections).toBe(poolLimits.maxConnections);
-  expect(new Set(order.slice(0, 16))).toEqual(new Set(paths.slice(0, 16)));
+  expect(new Set(order.slice(0, 64))).toEqual(new Set(paths.slice(0, 64)));
 });
 
 test("200 requests at once to a server that is not there fail, all of them", async () => {
@@ -162,7 +178,7 @@ test("the end of the plugin ends requests, bodies, those in the queue and connec
   const { request, close } = pool({ signal: life.signal });
   const { body } = await request(`${served.url}/body`);
   const reading = expect(text(body)).rejects.toThrow("the plugin stopped");
-  const waiting = Array.from({ length: 40 }, () => expect(request(served.url)).rejects.toThrow("the plugin stopped"));
+  const waiting = Array.from({ length: 100 }, () => expect(request(served.url)).rejects.toThrow("the plugin stopped"));
   await eventually(() => served.open === poolLimits.maxConnections);
 
   life.abort(new Error("the plugin stopped"));
@@ -224,7 +240,7 @@ test("silence is a timeout: of the connection, of the head, in the queue, in the
   await expect(request(served.url, { timeoutMs: 200 })).rejects.toMatchObject(late);
   const { body } = await request(`${served.url}/body`, { timeoutMs: 200 });
   await expect(text(body)).rejects.toMatchObject(late);
-  const first = Array.from({ length: 16 }, () => request(served.url).catch(() => undefined));
+  const first = Array.from({ length: poolLimits.maxConnections }, () => request(served.url).catch(() => undefined));
   await expect(request(served.url, { timeoutMs: 200 })).rejects.toMatchObject(late);
   void first;
 });

@@ -10,7 +10,7 @@ import { loadUndici, type Undici } from "./load-undici.ts";
 import { type EnvProxy, type ProxyEnv, proxyFor } from "./proxy.ts";
 
 /** Bounds of one pool. */
-export const poolLimits = { maxConnections: 16, maxWaiting: 1_000, maxOrigins: 32 } as const;
+export const poolLimits = { maxConnections: 64, maxWaiting: 1_000, maxOrigins: 32 } as const;
 
 /** Idle connections are kept this long, for as long as a conversation pauses; less when the server says so. */
 const KEEP_ALIVE_MS = 30_000;
@@ -58,7 +58,7 @@ interface Life {
 
 /** Nothing is opened or loaded before the first request. */
 export function createHttpPool(options: HttpPoolOptions): HttpPool {
-  /** Used last, last. */
+  /** In the order of their last use. */
   const origins = new Map<string, Origin>();
   const underWay = new Set<Stop>();
   const addressOf = createAddressReader();

@@ -48,10 +48,20 @@ test("NO_PROXY lists hosts, domains, ports and subnets", () => {
 });
 
 test("this machine is never reached through a proxy", () => {
-  for (const host of ["localhost", "models.localhost", "127.0.0.1", "127.8.9.1", "[::1]"]) {
-    expect(name(`http://${host}:11434`, { HTTP_PROXY: proxy }), host).toBeUndefined();
-  }
-  expect(name("http://localhost.example", { HTTP_PROXY: proxy })).toBe(proxy);
+  const own = [
+    "localhost",
+    "models.localhost",
+    "127.0.0.1",
+    "127.8.9.1",
+    "[::1]",
+    "0.0.0.0",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f08:901]",
+  ];
+  for (const host of own) expect(name(`http://${host}:11434`, { HTTP_PROXY: proxy }), host).toBeUndefined();
+  for (const host of ["localhost.example", "128.0.0.1", "0.0.0.1", "[::2]", "[::ffff:128.0.0.1]"])
+    expect(name(`http://${host}`, { HTTP_PROXY: proxy }), host).toBe(proxy);
 });
 
 test("user and password are apart from the name that people see", () => {

@@ -21,7 +21,7 @@ export type ProxyEnv = Readonly<Record<string, string | undefined>>;
  */
 export function proxyFor(url: URL, env: ProxyEnv): EnvProxy | undefined {
   const found = variableOf(url.protocol === "https:" ? "https_proxy" : "http_proxy", env);
-  if (found === undefined || isLoopback(hostOf(url)) || isListed(url, variableOf("no_proxy", env)?.value ?? "")) return undefined;
+  if (found === undefined || isThisMachine(hostOf(url)) || isListed(url, variableOf("no_proxy", env)?.value ?? "")) return undefined;
   return toProxy(found);
 }
 
@@ -108,8 +108,17 @@ function isInSubnet(entry: string, host: string): boolean {
   return subnet.check(host, type);
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host.endsWith(".localhost") || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+/** Addresses of this machine; what IPv4 ones look like in IPv6 (`::ffff:7f00:1`) counts as them. */
+const ownAddresses = new BlockList();
+ownAddresses.addSubnet("127.0.0.0", 8, "ipv4");
+ownAddresses.addAddress("0.0.0.0", "ipv4");
+ownAddresses.addAddress("::1", "ipv6");
+ownAddresses.addAddress("::", "ipv6");
+
+function isThisMachine(host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return host === "localhost" || host.endsWith(".localhost");
+  return ownAddresses.check(host, family === 4 ? "ipv4" : "ipv6");
 }
 
 /** In lower case, without the brackets of an IPv6 address and the dot at the end of a name. */

@@ -1,43 +1,41 @@
-import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
-import { createServer } from "node:tls";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { createFakeOpenAiEmbeddings } from "../fakes/embedding-openai.ts";
-import { makeCertificate } from "../servers/certificate.ts";
+import { okText } from "../fakes/openai-scripts.ts";
+import { startFakeOpenAi } from "../fakes/openai-server.ts";
 import { startConnectProxy } from "../servers/connect-proxy.ts";
+import { needs } from "../servers/needs.ts";
+import { startTlsFront } from "../servers/tls-front.ts";
 import { createHome, type Home, startGateway, svcCommand } from "./_process.ts";
 
+const { test } = needs("openssl");
+
 const HOST = "embeddings.example";
+const MODELS = "models.example";
 const opened: Array<() => unknown> = [];
 
 afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-/** The vendor under a name of its own, by https. */
-async function startVendor(home: Home) {
-  const fake = await createFakeOpenAiEmbeddings();
+/** A vendor under a name of its own, by https; its plain server closes with the test. */
+async function behindTls(home: Home, host: string, fake: { url: string; close(): Promise<void> }) {
   opened.push(() => fake.close());
-  const files = await makeCertificate(home.env.HOME as string, "vendor", HOST);
-  const server = createServer({ cert: await readFile(files.cert), key: await readFile(files.key) }, (socket) => {
-    const origin = connect(Number(new URL(fake.url).port), "127.0.0.1");
-    for (const one of [socket, origin]) one.on("error", () => undefined).on("close", () => void [socket.destroy(), origin.destroy()]);
-    socket.pipe(origin).pipe(socket);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  opened.push(() => server.close());
-  return { fake, ca: files.cert, port: (server.address() as AddressInfo).port };
+  const front = await startTlsFront(home.env.HOME as string, host, fake.url);
+  opened.push(() => front.close());
+  return front;
 }
 
-test("a gateway behind a proxy embeds through it, says so in svc doctor, and shows its password nowhere", async () => {
+test("a gateway behind a proxy embeds and answers through it, says so in svc doctor, and shows its password nowhere", async () => {
   const home = await createHome();
   opened.push(() => home.remove());
-  const { fake, ca, port } = await startVendor(home);
-  const proxy = await startConnectProxy({ [`${HOST}:443`]: port });
+  const [fake, chat] = await Promise.all([createFakeOpenAiEmbeddings(), startFakeOpenAi()]);
+  const fronts = [await behindTls(home, HOST, fake), await behindTls(home, MODELS, chat)];
+  const NODE_EXTRA_CA_CERTS = join(home.env.HOME as string, "both.pem");
+  await writeFile(NODE_EXTRA_CA_CERTS, (await Promise.all(fronts.map(({ ca }) => readFile(ca, "utf8")))).join(""));
+  const proxy = await startConnectProxy({ [`${HOST}:443`]: fronts[0]?.port ?? 0, [`${MODELS}:443`]: fronts[1]?.port ?? 0 });
   opened.push(() => proxy.close());
   const workspace = join(home.stateDir, "workspace");
   await mkdir(workspace, { recursive: true });
@@ -45,11 +43,12 @@ test("a gateway behind a proxy embeds through it, says so in svc doctor, and sho
   const memorySearch = { provider: "openai", remote: { baseUrl: `https://${HOST}/v1`, apiKey: fake.apiKey } };
   const config = {
     gateway: { mode: "local", auth: { mode: "token", token: "a-token-of-this-test-only" } },
-    agents: { defaults: { workspace, memorySearch } },
+    models: { providers: { lab: { baseUrl: `https://${MODELS}/v1`, apiKey: chat.apiKey, models: [{ id: "ok" }] } } },
+    agents: { defaults: { workspace, memorySearch, skipBootstrap: true } },
   };
   await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config), { mode: 0o600 });
   const HTTPS_PROXY = proxy.url.replace("http://", "http://me:pass-word@");
-  const gateway = await startGateway(home, [], { HTTPS_PROXY, NODE_EXTRA_CA_CERTS: ca });
+  const gateway = await startGateway(home, [], { HTTPS_PROXY, NODE_EXTRA_CA_CERTS });
   opened.push(() => gateway.kill("SIGTERM"));
 
   await eventually(async () => {
@@ -58,15 +57,17 @@ test("a gateway behind a proxy embeds through it, says so in svc doctor, and sho
   }, 60_000);
 
   expect(fake.requests.length).toBeGreaterThan(0);
-  expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set([`${HOST}:443`]));
+  const answer = await svcCommand(home, ["agent", "--message", "Where is the router?"]);
+  expect(answer.stdout).toContain(okText);
+  expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set([`${HOST}:443`, `${MODELS}:443`]));
   const doctor = await svcCommand(home, ["doctor", "--severity-min", "info"]);
   expect(doctor.stdout).toContain(
-    `HTTPS_PROXY: embedding requests to https servers that NO_PROXY does not list go through the proxy ${proxy.url}`,
+    `HTTPS_PROXY: requests of plugins to https servers that NO_PROXY does not list go through the proxy ${proxy.url}`,
   );
 
   proxy.mode = 407;
   await gateway.kill("SIGTERM");
-  const again = await startGateway(home, [], { HTTPS_PROXY, NODE_EXTRA_CA_CERTS: ca });
+  const again = await startGateway(home, [], { HTTPS_PROXY, NODE_EXTRA_CA_CERTS });
   opened.push(() => again.kill("SIGTERM"));
   const degraded = await eventually(async () => {
     const { stdout } = await svcCommand(home, ["memory", "search", "a question that was not asked before", "--json"]);
