@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { formatIssue } from "../../sdk/config/config-issue.ts";
 import { lastGoodPath } from "../config/backups.ts";
-import { loadConfig } from "../config/load.ts";
+import { type LoadOptions, loadConfig } from "../config/load.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import type { LoadOptions } from "../config/trees.ts";
 
 /** The config that a command goes by, and what is wrong with the file when it is not that of the file. */
 export interface UsableConfig {

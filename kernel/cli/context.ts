@@ -1,8 +1,9 @@
 import { writeFileAtomic } from "../../sdk/files.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
+import type { Manifest } from "../../sdk/types/manifest.ts";
+import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import type { Candidate } from "../loader/discovery.ts";
 import { readLockOwner } from "../process/lock.ts";
 import { logFilePath } from "../process/log-path.ts";
 import { type ProfilePaths, packageRoot } from "../process/paths.ts";
@@ -45,8 +46,14 @@ export function createCliContext(options: ContextOptions): CliContext {
     startAdvice: () => adviceFor(undefined),
     async configFile() {
       const { openConfigFile } = await import("./config-file.ts");
-      const manifests = async () => (await discoverHere(paths, await load())).flatMap((found) => found.manifest ?? []);
-      return openConfigFile({ paths, env }, { manifests, onWrite: forget });
+      // One write asks a dozen times, and each answer is read from all folders of plugins.
+      let manifests: Promise<Manifest[]> | undefined;
+      const find = async () => (await discoverHere(paths, await load())).flatMap(({ manifest }) => manifest ?? []);
+      const onWrite = () => {
+        manifests = undefined;
+        forget();
+      };
+      return openConfigFile({ paths, env }, { manifests: () => (manifests ??= find()), onWrite });
     },
     connect,
     async withClient(work, how) {
@@ -154,7 +161,7 @@ async function openLocal(options: ContextOptions, plugins: string[]): Promise<Cl
   return { service: gateway.service, contributions: gateway.contributions, close: () => gateway.close("command finished") };
 }
 
-async function discoverHere(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {
+async function discoverHere(paths: ProfilePaths, loaded: LoadedConfig): Promise<PluginCandidate[]> {
   return (await import("./found-plugins.ts")).findPlugins(paths, loaded);
 }
 

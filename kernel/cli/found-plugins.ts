@@ -2,14 +2,15 @@ import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
 import { loaderErrors } from "../../sdk/loader/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
+import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import { rootSchema } from "../config/root-schema.ts";
-import { type Candidate, discoverPlugins } from "../loader/discovery.ts";
+import { discoverPlugins } from "../loader/discovery.ts";
 import { checkPluginModule } from "../loader/plugin-module.ts";
 import type { ProfilePaths } from "../process/paths.ts";
 
 /** Runs discovery for a profile, even while its config is not valid. */
-export function findPlugins(paths: ProfilePaths, loaded: LoadedConfig): Promise<Candidate[]> {
+export function findPlugins(paths: ProfilePaths, loaded: LoadedConfig): Promise<PluginCandidate[]> {
   const config = loaded.config ?? rootSchema.parse({});
   const agents = resolveAgents(config, paths.stateDir);
   const workspace = agents.find((a) => a.isDefault)?.workspace ?? join(paths.stateDir, "workspace");

@@ -1,4 +1,4 @@
-import { lstat, readdir, rename, rm } from "node:fs/promises";
+import { lstat, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
@@ -44,6 +44,22 @@ export async function removeOrphans(path: string): Promise<void> {
 /** Path of the copy of the last config that a gateway became ready with. */
 export function lastGoodPath(path: string): string {
   return `${path}.last-good`;
+}
+
+/** Paths of all copies of a config file that there may be: its ring of backups and the last config that worked. */
+export function copiesOf(path: string): string[] {
+  return [...RING.map((suffix) => path + suffix), lastGoodPath(path)];
+}
+
+/** Absolute path of the youngest copy of a config file that holds anything; undefined when there is none. */
+export async function newestBackup(path: string): Promise<string | undefined> {
+  const found = await Promise.all(
+    copiesOf(path).map(async (copy) => {
+      const file = await stat(copy).catch(() => undefined);
+      return file?.isFile() && file.size > 0 ? [{ path: copy, at: file.mtimeMs }] : [];
+    }),
+  );
+  return found.flat().sort((a, b) => b.at - a.at)[0]?.path;
 }
 
 async function siblings(path: string, suffix: string): Promise<string[]> {

@@ -4,19 +4,12 @@ import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
-import type { Locate } from "./place.ts";
+import { locator } from "./locate.ts";
+import { parseJson5 } from "./parse-json5.ts";
 
 /** Larger files are refused unread. */
 export const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"]);
-
-/** Parsers the caller brings: this layer has no vendor library. */
-export interface ConfigSyntax {
-  /** JSON5; throws an error with `lineNumber` and `columnNumber`. */
-  parse(text: string): unknown;
-  /** Finds the places of paths in one text. */
-  locator(text: string): Locate;
-}
 
 /** A file's bytes and text, or the issue that kept it from being read. */
 export type ConfigText = { text: string; bom: boolean; bytes: Uint8Array } | { missing: true } | { issue: ConfigIssue };
@@ -50,10 +43,10 @@ export function decodeConfig(bytes: Uint8Array, name: string): Exclude<ConfigTex
 }
 
 /** Parses one file's text; the value is undefined exactly when there is an issue. */
-export function parseConfigText(text: string, name: string, syntax: ConfigSyntax): { value?: unknown; issue?: ConfigIssue } {
+export function parseConfigText(text: string, name: string): { value?: unknown; issue?: ConfigIssue } {
   let value: unknown;
   try {
-    value = syntax.parse(text);
+    value = parseJson5(text);
   } catch (error) {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
     const message = messageOf(error)
@@ -64,7 +57,7 @@ export function parseConfigText(text: string, name: string, syntax: ConfigSyntax
   if (exceedsJsonShape(value, Number.POSITIVE_INFINITY)) return { issue: atStart(name, "nested deeper than 64 levels") };
   const forbidden = findForbidden(value, []);
   if (!forbidden) return { value };
-  const place = syntax.locator(text)(forbidden, "key");
+  const place = locator(text)(forbidden, "key");
   return { issue: { path: forbidden.join("."), code: "unknown_key", message: "this key is not allowed", file: name, ...place } };
 }
 

@@ -3,11 +3,10 @@ import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { StartFlags } from "../process/start-flags.ts";
 import { missingStartSecret } from "../secrets/start.ts";
-import { configSyntax, loadConfig } from "./load.ts";
+import { loadConfig, loadSecrets } from "./load.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { pluginConfigIssues, secretPatterns } from "./plugin-config-issues.ts";
 import { type SettingQuestion, settingIssues, settingWarnings } from "./setting-checks.ts";
-import { loadSecrets } from "./trees.ts";
 import type { ConfigWriterHost } from "./write.ts";
 
 export interface ConfigHostOptions {
@@ -32,7 +31,6 @@ export function createConfigHost({ path, env, stateDir, manifests, modelProvider
   return {
     path,
     readonly: env.SVC_CONFIG_READONLY === "1",
-    parse: configSyntax.parse,
     async load(overlay) {
       patterns = secretPatterns(await manifests());
       return loadConfig(path, { env, overlay, secrets: "none" });

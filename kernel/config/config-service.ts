@@ -11,6 +11,7 @@ import type { Manifest } from "../../sdk/types/manifest.ts";
 import { type ComposedSchema, composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
 import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
+import { parseJson5 } from "./parse-json5.ts";
 import { redactConfig } from "./redact.ts";
 import { redactText } from "./redact-text.ts";
 import type { Reloader } from "./reloader.ts";
@@ -93,8 +94,7 @@ export function createConfigMethods(deps: ConfigServiceDeps): ConfigMethods {
       if (hold) setTimeout(() => hold.dispose(), restartDelayMs).unref();
       return write({ kind: "replace", raw }, { baseHash, note, what: "config.apply" });
     },
-    patch: async ({ raw, baseHash, note, replacePaths }) =>
-      patch(parsePatch(deps.host, raw), { baseHash, note, replacePaths, what: "config.patch" }),
+    patch: async ({ raw, baseHash, note, replacePaths }) => patch(parsePatch(raw), { baseHash, note, replacePaths, what: "config.patch" }),
     async schema() {
       await warmConfigSchema();
       return { ...composed(deps.manifests()), version: deps.version, generatedAt: new Date(deps.now()).toISOString() };
@@ -123,10 +123,10 @@ function composedSchemas(): typeof composeConfigSchema {
   };
 }
 
-function parsePatch(host: ConfigWriterHost, raw: string): unknown {
+function parsePatch(raw: string): unknown {
   let value: unknown;
   try {
-    value = host.parse(raw);
+    value = parseJson5(raw);
   } catch (error) {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
     throw configErrors.configParse({ file: "raw", line: lineNumber ?? 1, column: columnNumber ?? 1, reason: messageOf(error) });
@@ -146,7 +146,7 @@ async function snapshot({ host, reloader, manifests }: ConfigServiceDeps): Promi
   return {
     path: loaded.path,
     exists: loaded.exists,
-    raw: redactText(loaded.text, loaded.authored, { ...redaction, parse: host.parse }),
+    raw: redactText(loaded.text, loaded.authored, redaction),
     parsed: redactConfig(loaded.source, redaction),
     config: redactConfig(withoutUnserved(effective.config).tree, redaction),
     valid: loaded.valid,

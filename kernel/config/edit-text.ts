@@ -2,6 +2,7 @@ import { formatConfigPath } from "../../sdk/config/paths.ts";
 import { idsOf, sameValue, type Tree } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { json5Spans, type MemberSpan, type Span } from "./json5-spans.ts";
+import { parseJson5 } from "./parse-json5.ts";
 import { type Item, type PlanStep, rebuildContainer } from "./rebuild-container.ts";
 import { formatKey, formatValue, plainStyle, styleOf, type TextStyle } from "./text-style.ts";
 
@@ -17,17 +18,15 @@ export interface EditedText {
  * follows the style of the file. Equal values give the same text. A replaced value loses the comments inside it; when the layout cannot be
  * followed at all the text is written anew.
  * @param current what the parser makes of `text`
- * @param parse the JSON5 parser
  */
-export function editText(text: string, options: { current: unknown; next: unknown; parse(text: string): unknown }): EditedText {
-  const { current, next, parse } = options;
+export function editText(text: string, { current, next }: { current: unknown; next: unknown }): EditedText {
   if (sameValue(current, next)) return { text, lost: [] };
   try {
-    const root = json5Spans(text, parse);
+    const root = json5Spans(text);
     const edit: Edit = { text, style: styleOf(text, root), lost: [] };
     const body = patched(edit, { span: root, current, next, path: [], inline: false });
     const made = text.slice(0, root.start) + body + text.slice(root.end);
-    if (sameValue(parse(made), next)) return { text: made, lost: edit.lost };
+    if (sameValue(parseJson5(made), next)) return { text: made, lost: edit.lost };
   } catch {
     // a layout that this editor does not follow: below
   }

@@ -2,8 +2,9 @@ import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { isRecord } from "../../sdk/is-record.ts";
-import { type ConfigSyntax, type ConfigText, decodeConfig, parseConfigText, readConfigText, withLinkTarget } from "./config-file.ts";
+import { type ConfigText, decodeConfig, parseConfigText, readConfigText, withLinkTarget } from "./config-file.ts";
 import type { ConfigFile } from "./loaded.ts";
+import { locator } from "./locate.ts";
 import { marked, type OriginNode } from "./origin.ts";
 
 const MAX_DEPTH = 10;
@@ -15,7 +16,6 @@ const MAX_PATH_CHARS = 4096;
 
 /** Options for reading a config with its includes, besides the path. */
 export interface IncludeOptions {
-  syntax: ConfigSyntax;
   /** Folders besides that of the main file from which may be included; absolute. */
   roots: readonly string[];
   /** Contents that stand in for files, by absolute path: a candidate that is not on disk yet. */
@@ -193,7 +193,7 @@ class TreeReader {
   #parse(path: string, read: Exclude<ConfigText, { missing: true }>): unknown {
     const known = this.#parsed.get(path);
     if (known !== undefined) return known;
-    const { value, issue } = "issue" in read ? { issue: read.issue } : parseConfigText(read.text, this.#name(path), this.#options.syntax);
+    const { value, issue } = "issue" in read ? { issue: read.issue } : parseConfigText(read.text, this.#name(path));
     if (issue) this.#issues.push(issue);
     else this.#parsed.set(path, value);
     return issue ? undefined : value;
@@ -218,7 +218,7 @@ class TreeReader {
       code: "include",
       message: `${message} (${this.#chain(chain)})`,
       file: this.#name(here.file),
-      ...this.#options.syntax.locator(here.text)(here.path),
+      ...locator(here.text)(here.path),
     });
     return undefined;
   }

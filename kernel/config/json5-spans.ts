@@ -1,3 +1,5 @@
+import { parseJson5 } from "./parse-json5.ts";
+
 /** Position of a value in JSON5 text: offsets of its first character and of the one after its last. */
 export type Span =
   | { kind: "object"; start: number; end: number; members: MemberSpan[] }
@@ -17,10 +19,9 @@ export interface MemberSpan {
 /**
  * The layout of text that a JSON5 parser has accepted already: which characters are which value. It looks for strings, comments and brackets
  * only, so that it cannot disagree with that parser about numbers and names.
- * @param parse the JSON5 parser, for names in quotes
  * @throws {Error} when the text is no JSON5 after all
  */
-export function json5Spans(text: string, parse: (text: string) => unknown): Span {
+export function json5Spans(text: string): Span {
   let at = 0;
 
   const fail = (): never => {
@@ -50,7 +51,7 @@ export function json5Spans(text: string, parse: (text: string) => unknown): Span
       if (text[at] !== ":") fail();
       at += 1;
       const inner = value();
-      members.push({ name: nameOf(text.slice(nameStart, nameEnd), parse), start: nameStart, nameEnd, value: inner });
+      members.push({ name: nameOf(text.slice(nameStart, nameEnd)), start: nameStart, nameEnd, value: inner });
       afterItem("}");
     }
     at += 1;
@@ -110,7 +111,7 @@ function scalarEnd(text: string, start: number): number {
   return at;
 }
 
-function nameOf(literal: string, parse: (text: string) => unknown): string {
-  if (/^["']/.test(literal)) return String(parse(literal));
+function nameOf(literal: string): string {
+  if (/^["']/.test(literal)) return String(parseJson5(literal));
   return literal.replace(/\\u([0-9a-fA-F]{4})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -123,7 +123,7 @@ export function riskWarnings({ gateway, hooks }: SvcConfig): ConfigWarning[] {
   return warnings;
 }
 
-/** Doors that stand wider open than they look. */
+/** Settings that admit more than they seem to. */
 function edgeWarnings({ controlUi, trustedProxies }: SvcConfig["gateway"]): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
   if (controlUi.allowedOrigins?.includes("*")) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { SvcConfigInput } from "../../sdk/config/root.ts";
+import { memoryWarnings } from "./memory-warnings.ts";
 import { rootSchema } from "./root-schema.ts";
-import { memoryWarnings } from "./trees.ts";
 
 type Search = NonNullable<NonNullable<NonNullable<SvcConfigInput["agents"]>["defaults"]>["memorySearch"]>;
 

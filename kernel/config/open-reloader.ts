@@ -9,12 +9,11 @@ import { running } from "../hooks/running.ts";
 import type { StartFlags } from "../process/start-flags.ts";
 import { missingStartSecret } from "../secrets/start.ts";
 import { channelIssues } from "./known-ids.ts";
-import { loadConfig } from "./load.ts";
+import { loadConfig, loadSecrets } from "./load.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { reloadClassOf } from "./reload-class.ts";
 import type { NamedParticipant, PassDeps } from "./reload-pass.ts";
 import { type ActiveConfig, Reloader, type ReloaderOptions } from "./reloader.ts";
-import { loadSecrets } from "./trees.ts";
 import { unservedSummary } from "./unserved.ts";
 import { watchFiles } from "./watch-files.ts";
 

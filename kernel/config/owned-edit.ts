@@ -5,6 +5,7 @@ import { sameValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import type { LoadedConfig } from "./loaded.ts";
+import { parseJson5 } from "./parse-json5.ts";
 
 /** A change of the source tree as a change of the one file that owns what is changed. */
 export interface OwnedEdit {
@@ -24,11 +25,10 @@ interface Leaf {
 
 /**
  * Finds the file in which a change belongs: the main file, or one that is included alone.
- * @param parse the JSON5 parser
  * @returns undefined when nothing differs
  * @throws {SvcError} `config-owned-elsewhere` for what was merged from several files, or when more than one file would have to change
  */
-export function ownedEdit(loaded: LoadedConfig, next: unknown, parse: (text: string) => unknown): OwnedEdit | undefined {
+export function ownedEdit(loaded: LoadedConfig, next: unknown): OwnedEdit | undefined {
   const leaves = changedLeaves(loaded.source, next, []);
   if (leaves.length === 0) return undefined;
   const owned = leaves.map((leaf) => ({ ...leaf, origin: loaded.originOf(leaf.path) }));
@@ -46,7 +46,7 @@ export function ownedEdit(loaded: LoadedConfig, next: unknown, parse: (text: str
     throw elsewhere(path, `one write changes one file, and this one would change ${files.map((f) => basename(f)).join(" and ")}`, other);
   }
   const known = loaded.files.find((f) => f.path === file);
-  const current = known ? parse(known.text) : {};
+  const current = known ? parseJson5(known.text) : {};
   const changed = owned.reduce<unknown>((tree, { origin, value }) => withValueAt(tree, origin.path, value), current);
   return { file, text: known?.text ?? "", bom: known?.bom ?? false, current, next: changed };
 }

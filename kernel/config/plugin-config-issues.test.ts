@@ -40,6 +40,20 @@ describe("wrong is", () => {
   ])("not %s", async (_, config) => expect(await issuesOf(config as SvcConfigInput)).toEqual([]));
 });
 
+test("a text with a wrong unit is told before the plugin runs, with the words of the keyword", async () => {
+  const keep = { amount: { unit: "ms", min: 1_000, max: 60_000 }, anyOf: [{ type: "integer" }, { type: "string" }] };
+  const timed: Manifest = { ...bare, configSchema: { type: "object", properties: { keep }, additionalProperties: false } };
+  const reasonsOf = async (value: unknown) => {
+    const config = { plugins: { entries: { bare: { config: { keep: value } } } } };
+    return (await pluginConfigIssues([timed], judged(config))).map(({ message }) => message);
+  };
+  const expected = 'at keep: expected a whole number of milliseconds or a text such as "30s" (1000 to 60000 milliseconds)';
+
+  expect(await reasonsOf("30s")).toEqual([]);
+  expect(await reasonsOf(1_000)).toEqual([]);
+  for (const wrong of ["5 apples", "30d", 999, true]) expect(await reasonsOf(wrong), String(wrong)).toEqual([expected]);
+});
+
 test("what was wrong before does not keep another change from being written", async () => {
   const wrong = { ...entry({ size: "big" }), channels: { telepathy: {} } } as SvcConfigInput;
   expect(await issuesOf({ ...wrong, logging: { level: "warn" } }, wrong)).toEqual([]);

@@ -1,12 +1,14 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { sameValue } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";
-import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
+import { formatIssues } from "../../sdk/json-schema.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
+import type { JsonSchema } from "../../sdk/types/schema.ts";
 import { isolationProblem } from "../sandbox/isolation-support.ts";
 import { ownChannelConfig } from "./compose-schema.ts";
 import { channelIssues } from "./known-ids.ts";
 import type { LoadedConfig } from "./loaded.ts";
+import { validateOwnConfig } from "./own-config.ts";
 import { absolutePath } from "./ui-hints.ts";
 
 /** A config to be judged. */
@@ -23,8 +25,8 @@ export async function pluginConfigIssues(
 ): Promise<Array<{ path: string; message: string }>> {
   const { config, path: file, locate } = after;
   const issues: Array<{ path: string; message: string }> = [];
-  const judge = async (path: string, schema: object, value: unknown) => {
-    const result = await toSchema(schema as never)["~standard"].validate(value);
+  const judge = async (path: string, schema: JsonSchema, value: unknown) => {
+    const result = await validateOwnConfig(schema, value);
     if (result.issues) issues.push({ path, message: formatIssues(result.issues) });
   };
   for (const manifest of manifests) {

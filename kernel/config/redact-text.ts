@@ -10,13 +10,13 @@ import { maskComments } from "./redact-comments.ts";
  * The text of a config file without its secrets; comments and layout stay, unless the layout could hide one.
  * @param source what the parser makes of the text; undefined when it does not parse: nothing is shown of a text nobody understands
  */
-export function redactText(text: string, source: unknown, options: RedactOptions & { parse(text: string): unknown }): string {
+export function redactText(text: string, source: unknown, options: RedactOptions): string {
   if (text.trim() === "") return text;
   if (source === undefined) return "";
   const next = redactConfig(source, options);
   // Of a key that stands twice only the last is in the tree, so the first could not be judged.
-  if (repeatsKeys(text, options.parse)) return freshText(next);
-  const { text: edited } = editText(text, { current: source, next, parse: options.parse });
+  if (repeatsKeys(text)) return freshText(next);
+  const { text: edited } = editText(text, { current: source, next });
   const secrets = secretsIn(source, options).filter((secret) => secret.length > 3);
   const isTelling = tellingIn(options);
   return mapComments(edited, (comment, line) => {
@@ -43,14 +43,14 @@ function lastName(path: string): string {
   return path.split(".").findLast((part) => part !== "*" && part !== "") ?? "";
 }
 
-function repeatsKeys(text: string, parse: (text: string) => unknown): boolean {
+function repeatsKeys(text: string): boolean {
   const repeats = (span: Span): boolean => {
     if (span.kind === "array") return span.elements.some(repeats);
     if (span.kind !== "object") return false;
     return new Set(span.members.map((m) => m.name)).size < span.members.length || span.members.some((m) => repeats(m.value));
   };
   try {
-    return repeats(json5Spans(text, parse));
+    return repeats(json5Spans(text));
   } catch {
     return true; // a layout this program cannot follow
   }

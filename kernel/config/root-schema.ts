@@ -3,6 +3,7 @@ import { sharedSections } from "../../sdk/config/root.ts";
 import { readBundledSections, SECTIONS_FILE } from "./bundled-sections.ts";
 import type { PluginSections, PluginSectionsInput } from "./section-types.ts";
 import { commandsSchema } from "./sections/commands.ts";
+import { cronSchema } from "./sections/cron.ts";
 import { diagnosticsSchema } from "./sections/diagnostics.ts";
 import { envSchema } from "./sections/env.ts";
 import { loggingSchema } from "./sections/logging.ts";
@@ -15,7 +16,7 @@ const metaSchema = z
   })
   .meta({ reload: "none" });
 
-/** Sections that only the gateway reads. */
+/** Sections that only the gateway reads, and `cron`, which nobody reads yet. */
 const ownSections = {
   $schema: z.string().optional().meta({ reload: "none" }).describe("Address of the JSON Schema, for editors"),
   logging: loggingSchema.prefault({}),
@@ -23,6 +24,7 @@ const ownSections = {
   secrets: secretsSchema.prefault({}),
   commands: commandsSchema.prefault({}),
   env: envSchema.prefault({}),
+  cron: cronSchema.prefault({}),
   meta: metaSchema.optional(),
 };
 

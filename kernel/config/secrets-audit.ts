@@ -7,12 +7,13 @@ import type { SecretFinding, SecretsAudit } from "../../sdk/types/secrets.ts";
 import { secretFilePath } from "../secrets/file-provider.ts";
 import { isActiveSecret } from "../secrets/owner.ts";
 import { secretSites } from "../secrets/ref.ts";
+import { copiesOf } from "./backups.ts";
 import { configFileName } from "./includes.ts";
+import { loadSecrets } from "./load.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import type { RedactOptions } from "./redact.ts";
 import { sensitiveTexts } from "./sensitive-texts.ts";
 import { namesVariable } from "./substitute.ts";
-import { loadSecrets } from "./trees.ts";
 
 /** Input of an audit. */
 export interface AuditQuestion {
@@ -32,7 +33,7 @@ export interface AuditQuestion {
  */
 export async function auditSecrets(q: AuditQuestion): Promise<SecretsAudit> {
   const { loaded, env } = q;
-  // Keys that contradict each other do not keep anybody from looking; one secret for two doors is such a contradiction itself.
+  // A config whose keys contradict each other is audited too: one secret for two purposes is such a contradiction.
   if (loaded.issues.some(({ code }) => code !== "conflict")) {
     throw commonErrors.invalidConfig({ message: [`${loaded.path} is not valid`, ...loaded.issues.map(formatIssue)].join("\n") });
   }
@@ -123,8 +124,7 @@ async function openFiles({ loaded, env, stateDir }: AuditQuestion): Promise<Secr
   const providers = Object.values(loaded.config?.secrets.providers ?? {});
   const configDir = dirname(loaded.path);
   const secretFiles = providers.flatMap((p) => (p.source === "file" ? [secretFilePath(p, { env, configDir })] : []));
-  const backups = ["", ".1", ".2", ".3", ".4"].map((n) => `${loaded.path}.bak${n}`);
-  const files = [...loaded.files.map((file) => file.path), ...backups, `${loaded.path}.last-good`, ...secretFiles];
+  const files = [...loaded.files.map((file) => file.path), ...copiesOf(loaded.path), ...secretFiles];
   const privateFiles = [...files, join(stateDir, ".env"), join(stateDir, "gateway", "runtime-token")];
   const paths: Array<[path: string, expected: number]> = [
     [stateDir, 0o700],

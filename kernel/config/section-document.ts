@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { type AmountField, duration, sizeBytes } from "../../sdk/config/amounts.ts";
-import { secret } from "../../sdk/config/fields.ts";
+import { type AmountField, duration, intervalMinutes, sizeBytes } from "../../sdk/config/amounts.ts";
+import { type Aliases, choice, secret } from "../../sdk/config/fields.ts";
 
 /**
  * JSON Schema of a part of a section, with the few keywords that zod knows and JSON Schema does not. What other keywords say twice (`anyOf` of an amount,
@@ -9,6 +9,8 @@ import { secret } from "../../sdk/config/fields.ts";
 export interface SectionNode {
   type?: string;
   enum?: string[];
+  /** Members of `enum` that are other names, each with the member that it stands for. */
+  aliases?: Aliases;
   properties?: Record<string, SectionNode>;
   items?: SectionNode;
   minLength?: number;
@@ -58,7 +60,7 @@ function schemaOf(node: SectionNode): z.ZodType {
   const { type, items, properties, amount } = node;
   if (amount) return amountOf(amount);
   if (node.sensitive) return secret();
-  if (node.enum) return z.enum(node.enum);
+  if (node.enum) return choiceOf(node.enum, node.aliases);
   if (type === "array" && items) return bounded(z.array(readSection(items)), node.minItems, node.maxItems);
   if (type === "string") return textOf(node);
   if (type === "integer") return bounded(z.number().int(), lower(node.minimum), upper(node.maximum));
@@ -68,7 +70,17 @@ function schemaOf(node: SectionNode): z.ZodType {
   throw new Error(`a section cannot hold a value of the type ${String(type)}`);
 }
 
-function amountOf({ unit, min, max }: AmountField): z.ZodType {
+function choiceOf(names: readonly string[], aliases: Aliases | undefined): z.ZodType {
+  return aliases
+    ? choice(
+        names.filter((name) => !Object.hasOwn(aliases, name)),
+        aliases,
+      )
+    : z.enum(names);
+}
+
+function amountOf({ unit, min, max, bare }: AmountField): z.ZodType {
+  if (bare === "m") return intervalMinutes(max);
   return unit === "bytes" ? sizeBytes(min, max) : duration(unit, min, max);
 }
 

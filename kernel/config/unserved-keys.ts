@@ -9,6 +9,7 @@ export type UnservedKey = string | { path: string; value: string; kept?: boolean
 const memorySearch = (path: string) => [`agents.defaults.memorySearch.${path}`, `agents.list.*.memorySearch.${path}`];
 const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agents.list.*.heartbeat.${path}`];
 const ofChannels = (path: string) => [`channels.*.${path}`, `channels.*.accounts.*.${path}`];
+const everywhere = (path: string) => [`channels.defaults.${path}`, ...ofChannels(path)];
 /** An entry of another wire format must not be taken for one of the format that is spoken. */
 const wireFormat = (value: string) => ({ path: "models.providers.*.api", value, kept: true });
 
@@ -36,11 +37,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "agents.list.*.groupChat",
     ...heartbeat("directPolicy"),
     "tools.sessions",
-    "session.identityLinks",
-    "session.dmScope",
     { path: "session.scope", value: "global" },
-    // Deleting an agent takes its bindings out of the file and counts them.
-    { path: "bindings", kept: true },
   ],
   models: [
     { path: "models.mode", value: "replace" },
@@ -62,21 +59,14 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   "active-memory": ["plugins.entries.active-memory"],
   messaging: ["session.sendPolicy", "messages.inbound", "messages.responsePrefix", "messages.ackReaction", "messages.ackReactionScope"],
   channels: [
-    "channels.defaults",
-    ...ofChannels("dmPolicy"),
-    ...ofChannels("allowFrom"),
-    ...ofChannels("groupPolicy"),
-    ...ofChannels("groupAllowFrom"),
-    ...ofChannels("groups"),
-    ...ofChannels("implicitMentions"),
-    ...ofChannels("dangerouslyAllowNameMatching"),
-    ...ofChannels("historyLimit"),
-    ...ofChannels("healthMonitor"),
-    ...ofChannels("heartbeat"),
-    ...ofChannels("textChunkLimit"),
-    ...ofChannels("chunkMode"),
-    ...ofChannels("markdown"),
-    ...ofChannels("replyToMode"),
+    ...ofChannels("groups.*.tools"),
+    ...everywhere("historyLimit"),
+    ...everywhere("healthMonitor"),
+    ...everywhere("heartbeat"),
+    ...everywhere("textChunkLimit"),
+    ...everywhere("chunkMode"),
+    ...everywhere("markdown"),
+    ...everywhere("replyToMode"),
     "gateway.channelHealthCheckMinutes",
     "gateway.channelStaleEventThresholdMinutes",
     "gateway.channelMaxRestartsPerHour",

@@ -17,7 +17,7 @@ describe("what is not part of this release is taken out of a config", () => {
   test("a key of every agent, account and plugin that has it", () => {
     const tree = {
       agents: { list: [{ id: "a", groupChat: { mentionPatterns: ["a"] } }, { id: "b" }] },
-      channels: { lines: { host: "h", accounts: { second: { dmPolicy: "open", host: "i" } } } },
+      channels: { lines: { host: "h", accounts: { second: { historyLimit: 5, host: "i" } } } },
       plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, other: { config: { dreaming: 1 } } } },
     };
     expect(withoutUnserved(tree).tree).toEqual({
@@ -27,7 +27,7 @@ describe("what is not part of this release is taken out of a config", () => {
     });
     expect(pathsOf(tree)).toEqual([
       "agents.list.0.groupChat.mentionPatterns",
-      "channels.lines.accounts.second.dmPolicy",
+      "channels.lines.accounts.second.historyLimit",
       "plugins.entries.memory-core.config.dreaming.enabled",
     ]);
   });
@@ -51,7 +51,7 @@ describe("what is not part of this release is taken out of a config", () => {
   });
 
   test("an empty section is found by its own name", () => {
-    expect(pathsOf({ cron: {}, channels: { defaults: {} } })).toEqual(["cron", "channels.defaults"]);
+    expect(pathsOf({ cron: {}, channels: { defaults: { markdown: {} } } })).toEqual(["cron", "channels.defaults.markdown"]);
   });
 });
 
@@ -85,9 +85,9 @@ describe("a write brings one", () => {
   });
 
   test("not when a list of it only loses members", () => {
-    const [a, b] = [{ agentId: "a" }, { agentId: "b" }];
-    expect(brought({ bindings: [a, b] }, { bindings: [b] })).toEqual([]);
-    expect(brought({ bindings: [a] }, { bindings: [a, b] })).toEqual(["bindings"]);
+    const waits = (...backoffMs: number[]) => ({ cron: { retry: { backoffMs } } });
+    expect(brought(waits(1, 2), waits(2))).toEqual([]);
+    expect(brought(waits(1), waits(1, 2))).toEqual(["cron.retry.backoffMs"]);
   });
 
   test("not when the config held it before, also when its list member has moved", () => {

@@ -15,6 +15,7 @@ import { diffConfig } from "./diff.ts";
 import { editText, freshText } from "./edit-text.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { ownedEdit } from "./owned-edit.ts";
+import { parseJson5 } from "./parse-json5.ts";
 import type { RedactOptions } from "./redact.ts";
 import { restoreRedacted } from "./restore.ts";
 import { newlyUnserved } from "./unserved.ts";
@@ -25,7 +26,6 @@ export interface ConfigWriterHost {
   path: string;
   /** `SVC_CONFIG_READONLY=1`. */
   readonly: boolean;
-  parse(text: string): unknown;
   /** Reads the file anew, with these texts in place of files, by absolute path. */
   load(overlay?: ReadonlyMap<string, string>): Promise<LoadedConfig>;
   /** Checks a candidate beyond `load`: rules of plugins about their own config. */
@@ -182,12 +182,12 @@ function editDraft(host: ConfigWriterHost, before: LoadedConfig, change: ConfigC
     });
   }
   const next = restoreRedacted(change.apply(before.source), before.source, redactionOf(host, before));
-  const edit = ownedEdit(before, next, host.parse);
+  const edit = ownedEdit(before, next);
   if (!edit) return undefined;
   const bom = edit.bom ? "\uFEFF" : "";
   const old = before.files.some((f) => f.path === edit.file) ? bom + edit.text : undefined;
   if (old === undefined) return { file: edit.file, old, text: freshText(edit.next), warnings: [] };
-  const { text, lost } = editText(edit.text, { current: edit.current, next: edit.next, parse: host.parse });
+  const { text, lost } = editText(edit.text, { current: edit.current, next: edit.next });
   return { file: edit.file, old, text: bom + text, warnings: lost.map((path) => commentsLost(edit.file, path)) };
 }
 
@@ -202,14 +202,14 @@ function replaceDraft(host: ConfigWriterHost, before: LoadedConfig, change: Conf
   const raw = change.raw.replace(/^\uFEFF/, "");
   let current: unknown;
   try {
-    current = host.parse(raw);
+    current = parseJson5(raw);
   } catch (error) {
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
     const reason = messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, "");
     throw configErrors.configParse({ file: basename(before.path), line: lineNumber ?? 1, column: columnNumber ?? 1, reason });
   }
   const next = restoreRedacted(current, before.authored, redactionOf(host, before));
-  const { text, lost } = editText(raw, { current, next, parse: host.parse });
+  const { text, lost } = editText(raw, { current, next });
   const bom = main?.bom ? "\uFEFF" : "";
   const warnings = lost.map((path) => commentsLost(before.path, path));
   return { file: before.path, old: main ? bom + main.text : undefined, text: bom + text, warnings };

@@ -1,4 +1,4 @@
-import { normalizedSessionKey } from "svc/sdk";
+import { type CitationMode, normalizedSessionKey } from "svc/sdk";
 import { cutText } from "./engine/snippet.ts";
 
 /** Citation of a passage, as people and models write it. */
@@ -8,7 +8,7 @@ export function citationOf(hit: { path: string; startLine: number; endLine: numb
 }
 
 /** In `auto` mode a direct chat sees sources, a group or a channel does not. */
-export function showsCitations(mode: "auto" | "on" | "off", sessionKey: string | undefined): boolean {
+export function showsCitations(mode: CitationMode, sessionKey: string | undefined): boolean {
   if (mode !== "auto") return mode === "on";
   const tokens = normalizedSessionKey(sessionKey ?? "").split(":");
   return !tokens.includes("group") && !tokens.includes("channel");

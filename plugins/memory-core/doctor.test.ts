@@ -51,7 +51,7 @@ test("a memory in order has no findings, one without a single vector neither", (
   expect(memoryFindings({ status, vectors: undefined, lockedBy: undefined, orphans: [] })).toEqual([]);
 });
 
-test("an index of another model is found, unless it is being made anew or nobody embeds", () => {
+test("an index of another model is found, unless it is being rebuilt or nobody embeds", () => {
   const other = { provider: "local", model: "tiny.gguf" };
   expect(findings({}, other)).toEqual([
     {

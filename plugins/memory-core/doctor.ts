@@ -60,7 +60,7 @@ export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
   ];
 }
 
-/** Vectors of two models are never compared, so until the index is made anew only words are searched. */
+/** Vectors of two models are never compared, so until the index is rebuilt only words are searched. */
 function identityFindings({ status, vectors }: MemoryEvidence): DoctorFinding[] {
   const { agentId, provider, model, syncing } = status;
   if (!vectors || provider === "none" || syncing) return [];

@@ -7,7 +7,7 @@ import { createMemoryService, type MemoryService } from "./service.ts";
 import { createSessionFeed } from "./sessions/feed.ts";
 import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
 
-/** Search over the agents' notes: files stay the truth, the index is derived and can always be made anew. */
+/** Search over the agents' notes: files stay the truth, the index is derived and can always be rebuilt. */
 export default definePlugin({
   id: "memory-core",
   version: "0.1.0",

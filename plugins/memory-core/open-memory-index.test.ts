@@ -196,7 +196,7 @@ describe("a file at store.path", () => {
     writeFileSync(ws.settings.dbPath, content);
   };
 
-  test("that is damaged is put aside and the index is made anew", async () => {
+  test("that is damaged is put aside and the index is rebuilt", async () => {
     put("this is no database, only text that is long enough to be read as a header of one ".repeat(20));
     expect(await paths(start(), "router")).toEqual(["MEMORY.md"]);
     expect(files()).toContain("main.sqlite.damaged");
@@ -240,7 +240,7 @@ describe("a file at store.path", () => {
     db.close();
   };
 
-  test("that turns out to be damaged in a sync is made anew by it", async () => {
+  test("that turns out to be damaged in a sync is rebuilt by it", async () => {
     const index = start();
     await index.sync();
     damageText();
@@ -250,7 +250,7 @@ describe("a file at store.path", () => {
     expect(files()).toContain("main.sqlite.damaged");
   });
 
-  test("that turns out to be damaged in a search is made anew after it", async () => {
+  test("that turns out to be damaged in a search is rebuilt after it", async () => {
     const index = start();
     await index.sync();
     damageText();

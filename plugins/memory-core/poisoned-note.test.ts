@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type PluginKv, startWorker } from "svc/sdk";
-import { parseSharedConfig } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { memoryHealth } from "./health.ts";
@@ -13,6 +12,7 @@ import { type MemoryIndex, type MemoryIndexOptions, openMemoryIndex } from "./op
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
 import { createMemoryService } from "./service.ts";
 import { resolveMemorySettings } from "./settings.ts";
+import { parseTestConfig } from "./test-config.ts";
 import { createMemoryHost } from "./test-memory-host.ts";
 import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 import type { SearchRequest } from "./worker-protocol.ts";
@@ -193,7 +193,7 @@ test("an index that does not work makes the gateway not ready until it does; wha
   ws.write("memory/poisoned.md", "POISON");
   const outages: Array<string | undefined> = [];
   const config = { agents: { list: [{ id: "main", workspace: ws.root, memorySearch: { store: { path: ws.settings.dbPath } } }] } };
-  const settings = resolveMemorySettings(parseSharedConfig(config), ws.folder);
+  const settings = resolveMemorySettings(parseTestConfig(config), ws.folder);
   const onOutage = (problem: string | undefined) => void outages.push(problem);
   const memory = createMemoryService({ ...createMemoryHost(), kv: kv() }, settings, { onOutage, threads });
   try {
@@ -222,7 +222,7 @@ test("an index that is taken out of the config no longer makes the gateway not r
   ws.write("memory/poisoned.md", "POISON");
   const outages: Array<string | undefined> = [];
   const config = { agents: { list: [{ id: "main", workspace: ws.root, memorySearch: { store: { path: ws.settings.dbPath } } }] } };
-  const settings = resolveMemorySettings(parseSharedConfig(config), ws.folder);
+  const settings = resolveMemorySettings(parseTestConfig(config), ws.folder);
   const onOutage = (problem: string | undefined) => void outages.push(problem);
   const memory = createMemoryService({ ...createMemoryHost(), kv: kv() }, settings, { onOutage, threads });
   try {

@@ -1,10 +1,10 @@
 import type { SvcConfigInput } from "svc/sdk";
-import { parseSharedConfig } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createMemoryService, type MemoryHost, type MemoryService } from "./service.ts";
 import { resolveMemorySettings } from "./settings.ts";
 import { createTestAdapter } from "./test-adapter.ts";
+import { parseTestConfig } from "./test-config.ts";
 import { createMemoryHost } from "./test-memory-host.ts";
 import { createTestWorkspace, type TestWorkspace } from "./test-workspace.ts";
 
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 const settings = (agents: SvcConfigInput["agents"], more: SvcConfigInput = {}) =>
-  resolveMemorySettings(parseSharedConfig({ ...more, agents }), "/nowhere");
+  resolveMemorySettings(parseTestConfig({ ...more, agents }), "/nowhere");
 const list = [{ id: "main" }, { id: "ops" }];
 const agent = (id: string) => memory.agents.find((one) => one.settings.agentId === id);
 
@@ -64,7 +64,7 @@ test("agents come and go", async () => {
 /** One agent whose notes and index stand in the test workspace. */
 const inWorkspace = (tokens: number) =>
   resolveMemorySettings(
-    parseSharedConfig({
+    parseTestConfig({
       agents: {
         defaults: {
           workspace: ws.root,

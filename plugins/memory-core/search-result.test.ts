@@ -1,11 +1,11 @@
-import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import type { ProviderView } from "./providers/provider-choice.ts";
 import { searchResult, unavailableResult, withNotes } from "./search-result.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { resolveMemorySettings } from "./settings.ts";
+import { parseTestConfig } from "./test-config.ts";
 
-const settings = resolveMemorySettings(parseSharedConfig({}), "/state")[0] as AgentMemorySettings;
+const settings = resolveMemorySettings(parseTestConfig({}), "/state")[0] as AgentMemorySettings;
 const view: ProviderView = { state: "provider", provider: "openai", model: "m" };
 const hit = { path: "MEMORY.md", startLine: 1, endLine: 2, score: 0.5, snippet: "x", source: "memory" as const };
 const reply = { hits: [], partial: false, mode: "fts-only" as const };

@@ -1,4 +1,5 @@
 import {
+  type CitationMode,
   commonErrors,
   type Disposable,
   type EmbeddingAdapter,
@@ -158,10 +159,14 @@ class AgentMemories implements MemoryService {
   }
 
   figures(agentId: string): MemoryFigures | undefined {
-    const agent = this.#agents.find(({ memory }) => memory.settings.agentId === agentId);
+    const agent = this.#find(agentId);
     if (!agent) return undefined;
     const { files, chunks, dirty } = agent.memory.state() ?? { files: 0, chunks: 0, dirty: true };
     return { files, chunks, dirty, provider: agent.provider.keeper.view().provider };
+  }
+
+  citations(agentId: string): CitationMode | undefined {
+    return this.#find(agentId)?.memory.settings.citations;
   }
 
   async sync(agentId: string, options: Parameters<Memory["sync"]>[1] = {}): ReturnType<Memory["sync"]> {
@@ -327,8 +332,12 @@ class AgentMemories implements MemoryService {
     }, everyMs);
   }
 
+  #find(agentId: string): Agent | undefined {
+    return this.#agents.find(({ memory }) => memory.settings.agentId === agentId);
+  }
+
   #agent(agentId: string): Agent {
-    const agent = this.#agents.find(({ memory }) => memory.settings.agentId === agentId);
+    const agent = this.#find(agentId);
     if (!agent) throw commonErrors.unknownAgent({ agentId });
     return agent;
   }

@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { SvcConfigInput } from "svc/sdk";
-import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
+import { parseTestConfig } from "./test-config.ts";
 
-const resolve = (config: SvcConfigInput = {}) => resolveMemorySettings(parseSharedConfig(config), "/state");
+const resolve = (config: SvcConfigInput = {}) => resolveMemorySettings(parseTestConfig(config), "/state");
 type MemorySearch = NonNullable<NonNullable<SvcConfigInput["agents"]>["defaults"]>["memorySearch"];
 const one = (memorySearch: MemorySearch) => resolve({ agents: { defaults: { memorySearch } } })[0];
 

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { type AgentInfo, expandPath, isRecord, resolveAgents, type SvcConfig } from "svc/sdk";
+import { type AgentInfo, type CitationMode, expandPath, isRecord, resolveAgents, type SvcConfig } from "svc/sdk";
 import type { IndexSettings, MemorySource, Modality } from "./index-settings.ts";
 import { type MemorySearch, type ProviderSettings, resolveProviderSettings } from "./providers/provider-settings.ts";
 
@@ -21,7 +21,7 @@ export interface AgentMemorySettings {
   };
   limits: { maxSnippetChars: number; maxInjectedChars: number | undefined; timeoutMs: number };
   sync: { watch: boolean; onSessionStart: boolean; onSearch: boolean; intervalMinutes: number };
-  citations: "auto" | "on" | "off";
+  citations: CitationMode;
   /** Other agents that would write the same database. */
   sharedWith: string[];
 }
@@ -113,7 +113,7 @@ function indexSettings(merged: MemorySearch, agent: AgentInfo, stateDir: string)
   };
 }
 
-/** Sorted, because the order changes nothing and the index would else be made anew. */
+/** Sorted, because the order changes nothing and the index would else be rebuilt. */
 function sourcesOf({ sources, experimental }: MemorySearch): MemorySource[] {
   const usable = [...new Set(sources ?? [])].filter((source) => source === "memory" || experimental?.sessionMemory === true).sort();
   return usable.length > 0 ? usable : ["memory"];

@@ -1,5 +1,5 @@
-import { parseSharedConfig } from "svc/sdk/internal";
 import type { MemoryHost } from "./service.ts";
+import { parseTestConfig } from "./test-config.ts";
 
 const logger = {
   trace: () => undefined,
@@ -31,7 +31,7 @@ export function createMemoryHost(intervals: number[] = []): MemoryHost {
     }),
     secret: () => undefined,
     kv: { get: async () => undefined, set: async () => undefined, delete: async () => undefined, list: async () => [] },
-    snapshot: () => parseSharedConfig({}),
+    snapshot: () => parseTestConfig({}),
     emit: () => undefined,
     isHookUsed: () => false,
     runHook: async (_hook, event) => event as never,

@@ -25,12 +25,14 @@ export interface AmountField {
   unit: DurationUnit | "bytes";
   min: number;
   max: number;
+  /** Unit of a bare number where it is not `unit`. */
+  bare?: "m";
 }
 
 /** By the definition, which a schema keeps when it is copied to get a description. */
 const fields = new WeakMap<object, AmountField>();
 
-/** Unit and range of a schema made by {@link duration} or {@link sizeBytes}; undefined for any other. */
+/** Unit and range of a schema made by {@link duration}, {@link intervalMinutes} or {@link sizeBytes}; undefined for any other. */
 export function amountFieldOf(schema: z.ZodType): AmountField | undefined {
   return fields.get(schema.def);
 }
@@ -114,7 +116,9 @@ export const intervalMinutes = (max = 366 * 86_400_000) => {
     .min(0)
     .max(max / 60_000)
     .transform((value) => value * 60_000);
-  return z.union([minutes, text], { error: message });
+  const schema = z.union([minutes, text], { error: message });
+  fields.set(schema.def, { unit: "ms", min: 0, max, bare: "m" });
+  return schema;
 };
 
 /** A whole number of bytes, or a size such as `20mb`. */

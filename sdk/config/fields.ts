@@ -15,6 +15,28 @@ export function documented<S extends z.ZodType>(schema: S, value: unknown) {
   return schema.optional().meta({ default: value });
 }
 
+/** Other names of the members of a {@link choice}, each with the name that it stands for. */
+export type Aliases = Readonly<Record<string, string>>;
+
+/** By the definition, which a schema keeps when it is copied to get a description. */
+const aliases = new WeakMap<object, Aliases>();
+
+/** Other names that a schema made by {@link choice} takes; undefined for any other schema. */
+export function aliasesOf(schema: z.ZodType): Aliases | undefined {
+  return aliases.get(schema.def);
+}
+
+/** One of some names, or another name of one of them, which is read as that one. */
+export function choice<const N extends string, const A extends string = never>(
+  names: readonly N[],
+  others: Readonly<Record<A, NoInfer<N>>>,
+): z.ZodType<N, N | A> {
+  const all = z.enum<Array<N | A>>([...names, ...(Object.keys(others) as A[])]);
+  const schema = all.transform((name): N => (Object.hasOwn(others, name) ? others[name as A] : (name as N)));
+  aliases.set(schema.def, others);
+  return schema;
+}
+
 const providerAlias = /^[a-z][a-z0-9_-]{0,63}$/;
 
 /** Name of a secret provider: key of `secrets.providers`, `provider` of a SecretRef. */

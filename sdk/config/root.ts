@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
 import { channelsSchema } from "./channels.ts";
-import { cronSchema } from "./cron.ts";
 import { gatewaySchema } from "./gateway.ts";
-import { memorySchema } from "./memory.ts";
 import { messagesSchema } from "./messages.ts";
 import { modelsSchema } from "./models.ts";
 import { pluginsSchema } from "./plugins.ts";
@@ -14,12 +12,10 @@ import { toolsSchema } from "./tools.ts";
 export const sharedSections = {
   gateway: gatewaySchema.prefault({}),
   agents: agentsSchema.prefault({}),
-  memory: memorySchema.prefault({}),
   models: modelsSchema.prefault({}),
   tools: toolsSchema.prefault({}),
   session: sessionSchema.prefault({}),
   messages: messagesSchema.prefault({}),
-  cron: cronSchema.prefault({}),
   plugins: pluginsSchema.prefault({}),
   channels: channelsSchema.prefault({}),
 };

@@ -6,7 +6,7 @@ import { parseConfigPath, resolveConfigPath, withValueAt } from "../../sdk/confi
 const parse = (text: string): unknown => JSON5.parse(text);
 const editWith = (text: string, path: string, value: unknown) => {
   const current = parse(text);
-  return editText(text, { current, next: withValueAt(current, resolveConfigPath(current, parseConfigPath(path)), value), parse });
+  return editText(text, { current, next: withValueAt(current, resolveConfigPath(current, parseConfigPath(path)), value) });
 };
 const edited = (text: string, path: string, value: unknown) => editWith(text, path, value).text;
 

@@ -9,25 +9,28 @@ import { toConfigIssues } from "../../kernel/config/issues.ts";
 import { readSection, type SectionNode } from "../../kernel/config/section-document.ts";
 import type { PluginSections, PluginSectionsInput } from "../../kernel/config/section-types.ts";
 import agents from "../../plugins/agents/sections.ts";
+import memory from "../../plugins/memory-core/sections.ts";
 import webhooks from "../../plugins/webhooks/sections.ts";
-import { duration, sizeBytes } from "../../sdk/config/amounts.ts";
-import { defaulted, documented, secret } from "../../sdk/config/fields.ts";
+import { duration, intervalMinutes, sizeBytes } from "../../sdk/config/amounts.ts";
+import { choice, defaulted, documented, secret } from "../../sdk/config/fields.ts";
 import { collectSections } from "../tools/docs/sections.ts";
 import { writeSection } from "../tools/docs/write-section.ts";
 import { readRepositoryFile, repositoryFiles } from "../tools/source/tree.ts";
 
 const long = process.env.SVC_TEST_LONG === "1";
-const owned: Record<string, z.ZodType> = { ...agents, ...webhooks };
+const owned: Record<string, z.ZodType> = { ...agents, ...memory, ...webhooks };
 
 /** A bit of everything that a section may hold. */
 const sample = z.strictObject({
   on: z.boolean().default(false).describe("Switch"),
   wait: defaulted(duration("s", 1, 90), 30, "30s").describe("Wait"),
+  every: defaulted(intervalMinutes(3_600_000), 60_000, "1m"),
   size: sizeBytes(1, 1_000).optional(),
   shown: documented(duration("ms", 0, 5), 3),
   count: z.number().int().min(1).max(9).default(2),
   share: z.number().min(0).max(1).optional(),
   kind: z.enum(["a", "b"]).default("a"),
+  engine: choice(["own", "other"], { old: "own" }).default("own"),
   names: z
     .array(
       z
@@ -121,6 +124,8 @@ test("sections of bundled plugins are written as their code says, and nowhere el
 test("the types of the gateway are those of the plugins' schemas", () => {
   expectTypeOf<PluginSections["hooks"]>().toEqualTypeOf<z.output<typeof webhooks.hooks>>();
   expectTypeOf<PluginSectionsInput["hooks"]>().toEqualTypeOf<z.input<typeof webhooks.hooks>>();
+  expectTypeOf<PluginSections["memory"]>().toEqualTypeOf<z.output<typeof memory.memory>>();
+  expectTypeOf<PluginSectionsInput["memory"]>().toEqualTypeOf<z.input<typeof memory.memory>>();
   expectTypeOf<PluginSections["bindings"]>().toEqualTypeOf<z.output<typeof agents.bindings>>();
   expectTypeOf<PluginSectionsInput["bindings"]>().toEqualTypeOf<z.input<typeof agents.bindings>>();
 });

@@ -1,16 +1,12 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import JSON5 from "json5";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ConfigMethods, createConfigMethods } from "../../kernel/config/config-service.ts";
-import { loadTrees } from "../../kernel/config/trees.ts";
+import { loadConfig } from "../../kernel/config/load.ts";
 import { createLogger } from "../../kernel/process/logger.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";
-
-const parse = (text: string): unknown => JSON5.parse(text);
-const locator = () => () => ({ line: 1, column: 1 });
 
 let dir: string;
 let path: string;
@@ -24,13 +20,13 @@ beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "svc-service-"));
   path = join(dir, "svc.json");
   await writeFile(path, "{ gateway: { mode: 'local' } }");
-  const load = (overlay?: ReadonlyMap<string, string>) => loadTrees(path, { parse, locator }, { env: {}, overlay, secrets: "none" });
+  const load = (overlay?: ReadonlyMap<string, string>) => loadConfig(path, { env: {}, overlay, secrets: "none" });
   const active = await load();
   outcome = {};
   pending = [];
   holds = [];
   config = createConfigMethods({
-    host: { path, readonly: false, parse, load },
+    host: { path, readonly: false, load },
     reloader: {
       current: () => active as never,
       pendingRestart: () => pending,

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import JSON5 from "json5";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { restoreLastGood, saveLastGood } from "../../kernel/config/last-good.ts";
-import { loadTrees } from "../../kernel/config/trees.ts";
+import { loadConfig } from "../../kernel/config/load.ts";
 import { type ConfigWriterHost, writeConfig } from "../../kernel/config/write.ts";
 import { withValueAt } from "../../sdk/config/paths.ts";
 import { setFailpoint } from "../../sdk/failpoint.ts";
 import type { ConfigWriteOptions } from "../../sdk/types/config-file.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
-const locator = () => () => ({ line: 1, column: 1 });
 
 let dir: string;
 let path: string;
@@ -19,8 +18,8 @@ let host: ConfigWriterHost;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), "svc-write-"));
   path = join(dir, "svc.json");
-  const load: ConfigWriterHost["load"] = (overlay) => loadTrees(path, { parse, locator }, { env: {}, overlay, secrets: "none" });
-  host = { path, readonly: false, parse, load };
+  const load: ConfigWriterHost["load"] = (overlay) => loadConfig(path, { env: {}, overlay, secrets: "none" });
+  host = { path, readonly: false, load };
 });
 afterEach(async () => {
   setFailpoint(undefined);
@@ -249,8 +248,8 @@ describe("the lock", () => {
     await symlink("real", join(dir, "also"));
     const hosts = [path, join(real, "there.json"), join(dir, "also/there.json")].map(
       (name): ConfigWriterHost => ({
-        ...{ path: name, readonly: false, parse },
-        load: (overlay) => loadTrees(name, { parse, locator }, { env: {}, overlay, secrets: "none" }),
+        ...{ path: name, readonly: false },
+        load: (overlay) => loadConfig(name, { env: {}, overlay, secrets: "none" }),
       }),
     );
     const marks = Array.from({ length: 15 }, (_, i) => `MARK_${i}`);

@@ -22,7 +22,7 @@ describe("the scope of every method", () => {
       ["request", "get", "list", "waitDecision", "resolve"].map((verb) => `${kind}.approval.${verb}`),
     ),
     pairing: words(`device.pair.list device.pair.approve device.pair.reject device.pair.remove device.pair.rename device.token.rotate
-      device.token.revoke`),
+      device.token.revoke messaging.pairing.list messaging.pairing.approve messaging.pairing.reject`),
     admin: words(`config.set config.apply config.patch secrets.reload secrets.resolve set-heartbeats system-event chat.inject sessions.reset
       sessions.delete sessions.compact agents.create agents.update agents.delete agents.files.set channels.start channels.stop channels.logout
       cron.add cron.update cron.remove cron.run exec.approvals.get exec.approvals.set memory.index memory.reset plugins.setEnabled
@@ -48,7 +48,7 @@ describe("the scope of every method", () => {
   });
 
   test("what belongs to parts that are not there is not half there", () => {
-    const families = [/^channels\./, /^cron\./, /^doctor\.memory\.(?!status$)/, /^exec\.approvals\./, /^send$/];
+    const families = [/^channels\.login$/, /^cron\./, /^doctor\.memory\.(?!status$)/, /^exec\.approvals\./, /^send$/];
     const present = families.filter((family) => own.some(([name]) => family.test(name)));
     expect(present).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe("events", () => {
     ["none", (name) => everybody.includes(name)],
     ["read", (name) => readers.includes(name)],
     ["approvals", (name) => /^(exec|plugin)\.approval\./.test(name)],
-    ["pairing", (name) => /^(device|node)\.pair\./.test(name)],
+    ["pairing", (name) => /^((device|node)\.pair|messaging\.pairing)\./.test(name)],
   ];
 
   test("reach those whom the contract names", () => {

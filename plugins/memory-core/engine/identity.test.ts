@@ -116,7 +116,7 @@ test("a provider that is away for the moment leaves index and vectors as they ar
   expect(await index.search("car")).toMatchObject({ mode: "hybrid" });
 });
 
-test("before anybody has said who embeds, an index with vectors is not made anew", async () => {
+test("before anybody has said who embeds, an index with vectors is not rebuilt", async () => {
   await index.provide(testFacts());
   await index.sync();
   rebuilds = 0;

@@ -42,7 +42,7 @@ export interface IndexUpdateParts {
 
 const BULK_DOCUMENTS = 500;
 
-/** One pass over everything: the index is updated, or made anew beside itself when it was made with other settings. */
+/** One pass over everything: the index is updated, or rebuilt beside itself when it was made with other settings. */
 export class IndexUpdate {
   readonly #parts: IndexUpdateParts;
 

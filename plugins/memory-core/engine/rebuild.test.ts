@@ -163,7 +163,7 @@ test("an index that is only looked at is not brought up to date for that", async
   expect(host.groups).toEqual([]);
 });
 
-test("a library of vectors that cannot be loaded is one warning, however often the index is made anew", async () => {
+test("a library of vectors that cannot be loaded is one warning, however often the index is rebuilt", async () => {
   await index.reopen(testFacts(), { vector: { enabled: true, extensionPath: ws.path("none.so") } });
   await index.sync();
   await index.sync({ force: true });

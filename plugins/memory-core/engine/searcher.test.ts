@@ -120,7 +120,7 @@ describe("without an index", () => {
     release();
   });
 
-  test("when the database is damaged while it is open, the files answer and it is made anew", async () => {
+  test("when the database is damaged while it is open, the files answer and it is rebuilt", async () => {
     const engine = open(hostOf());
     await engine.sync({ force: false, reason: "test" });
     await ask(engine, "router");
@@ -181,7 +181,7 @@ describe("an outage", () => {
   });
 });
 
-test("vectors of another model are never compared: words answer until the index is made anew", async () => {
+test("vectors of another model are never compared: words answer until the index is rebuilt", async () => {
   const gates: Array<() => void> = [];
   let isSlow = false;
   const documents = async (texts: string[]) => {

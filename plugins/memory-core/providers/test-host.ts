@@ -1,5 +1,5 @@
 import type { Clock, Contribution, ContributionView, EmbeddingAdapter, Logger } from "svc/sdk";
-import { parseSharedConfig } from "svc/sdk/internal";
+import { parseTestConfig } from "../test-config.ts";
 import type { ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 
@@ -46,7 +46,7 @@ export function createTestHost<C extends Clock>(clock: C): TestHost<C> {
     logger,
     timers: clock as unknown as ProviderHost["timers"],
     signal: new AbortController().signal,
-    snapshot: () => parseSharedConfig({}),
+    snapshot: () => parseTestConfig({}),
     secret: (path) => secrets[path],
     contributions: () => view as never,
     offer(adapter, { isOutside = false, isLazy = false } = {}) {

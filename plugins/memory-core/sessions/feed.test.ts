@@ -1,12 +1,12 @@
-import { parseSharedConfig } from "svc/sdk/internal";
 import { fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import type { AgentMemory } from "../agent-memory.ts";
 import { type AgentMemorySettings, resolveMemorySettings } from "../settings.ts";
+import { parseTestConfig } from "../test-config.ts";
 import { createSessionFeed } from "./feed.ts";
 
 const memorySearch = { sources: ["memory" as const, "sessions" as const], experimental: { sessionMemory: true } };
-const settings = resolveMemorySettings(parseSharedConfig({ agents: { defaults: { memorySearch } } }), "/nowhere")[0] as AgentMemorySettings;
+const settings = resolveMemorySettings(parseTestConfig({ agents: { defaults: { memorySearch } } }), "/nowhere")[0] as AgentMemorySettings;
 
 test("sessions that end while one is read again are one more sync, however many they are", async () => {
   const syncs: string[][] = [];

@@ -22,12 +22,14 @@ test("small records come in ever larger slices, large ones a few at a time", asy
   expect(await limitsAt(0.1, 6)).toEqual([4, 8, 16, 32, 32, 32]);
 });
 
-test("a slice that is not full is the last one, also when less was wanted", async () => {
+test("only a slice with nothing in it is the last one: a page of the store may end at its size", async () => {
   const slices = createSlices();
   await slices.read(async () => [1, 2, 3, 4]);
   expect([slices.rows, slices.isLast]).toEqual([4, false]);
   await slices.read(async (limit) => Array.from({ length: limit }), 2);
   expect([slices.rows, slices.isLast]).toEqual([2, false]);
   await slices.read(async () => [1], 2);
-  expect([slices.rows, slices.isLast]).toEqual([1, true]);
+  expect([slices.rows, slices.isLast]).toEqual([1, false]);
+  await slices.read(async () => []);
+  expect([slices.rows, slices.isLast]).toEqual([0, true]);
 });

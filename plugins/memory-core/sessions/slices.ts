@@ -9,7 +9,7 @@ export interface Slices {
   read<T>(read: (limit: number) => Promise<T[]>, most?: number): Promise<T[]>;
   /** Records of the last slice. */
   readonly rows: number;
-  /** The last slice brought fewer than it might have: there are no more. */
+  /** The last slice brought none: there are no more. One that brought few may have met the bound of a page. */
   readonly isLast: boolean;
 }
 
@@ -23,7 +23,7 @@ export function createSlices(nowMs: () => number = () => performance.now()): Sli
       const wanted = Math.min(limit, most);
       const found = await read(wanted);
       rows = found.length;
-      isLast = rows < wanted;
+      isLast = rows === 0;
       limit = nextLimit(limit, nowMs() - startedAt);
       return found;
     },

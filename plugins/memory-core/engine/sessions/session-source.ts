@@ -10,7 +10,7 @@ import { createTranscriptBuilder } from "./transcript-text.ts";
 /** Scope of a requested sync, as far as transcripts are concerned. */
 export interface SessionSyncWish {
   reason: string;
-  /** The whole index is made anew, or was asked to be. */
+  /** The whole index is rebuilt, or was asked to be. */
   isFull: boolean;
   /** These transcripts only, whatever their accounts. */
   sessionIds?: readonly string[] | undefined;

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { durationMs, durationText, sizeBytes } from "./amounts.ts";
-import { defaulted } from "./fields.ts";
+import { durationMs, durationText, sizeBytes } from "../../../sdk/config/amounts.ts";
+import { defaulted } from "../../../sdk/config/fields.ts";
 
 const transient = ["rate_limit", "overloaded", "timeout", "network"] as const;
 
-/** `cron.*`: jobs at fixed times. */
+/** `cron.*`: jobs at fixed times. Not part of this release; the section goes to the plugin that will run them. */
 export const cronSchema = z
   .strictObject({
     enabled: z.boolean().default(true).describe("Run jobs"),

@@ -2,9 +2,8 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loadConfig } from "./load.ts";
+import { type LoadOptions, loadConfig, loadSecrets } from "./load.ts";
 import type { LoadedConfig } from "./loaded.ts";
-import { type LoadOptions, loadSecrets } from "./trees.ts";
 
 let dir: string;
 beforeEach(async () => {

@@ -1,7 +1,5 @@
-import { z } from "zod";
-import { duration, durationMs, intervalMinutes } from "./amounts.ts";
-import { defaulted, pathText } from "./fields.ts";
-import { sendPolicySchema } from "./send-policy.ts";
+import { durationMs, z } from "svc/sdk";
+import { choice, defaulted, duration, intervalMinutes, pathText, sendPolicySchema } from "svc/sdk/internal";
 
 const collection = z.strictObject({
   name: z.string().min(1).describe("Name of the collection"),
@@ -74,15 +72,15 @@ const sidecar = z.strictObject({
 });
 
 /** `memory.*`: which engine searches, and how sources are cited. */
-export const memorySchema = z
+const memorySchema = z
   .strictObject({
-    backend: z
-      .enum(["builtin", "sidecar", "qmd"])
-      .transform((name) => (name === "qmd" ? ("sidecar" as const) : name))
+    backend: choice(["builtin", "sidecar"], { qmd: "sidecar" })
       .default("builtin")
-      .meta({ default: "builtin" })
       .describe("Search engine; `qmd` is another name of `sidecar`"),
     citations: z.enum(["auto", "on", "off"]).default("auto").describe("`Source:` line below snippets; `auto`: in direct chats"),
     sidecar: sidecar.prefault({}),
   })
   .meta({ reload: "hot" });
+
+/** Sections of the config that this plugin owns. The manifest names this module; `svc.sections.json` is written from it. */
+export default { memory: memorySchema.prefault({}) };
