@@ -90,7 +90,7 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
       const { waitMs } = attempt;
       if (device) {
-        // Whoever is locked out costs no signature check and no read of the store.
+        // A caller who is locked out costs no signature check and no read of the store.
         const lockout = lockoutRefusal({ mode, presented, claim: device, waitMs });
         if (lockout) throw lockout;
         // Before the check, which is one synchronous step: simultaneous attempts cannot pass a limit together.

@@ -3,12 +3,12 @@ import type { SvcConfig } from "../../sdk/config/root.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import { withLimit } from "../../sdk/time.ts";
+import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 import { saveLastGood } from "../config/last-good.ts";
 import { kernelErrors } from "../errors.ts";
-import { SAFE_MODE_CODE } from "../loader/discover.ts";
+import { SAFE_MODE_CODE } from "../loader/discovery.ts";
 import { createGapDetector } from "../operations/gap-detector.ts";
 import { createLockWatch, LOCK_LOOK_MS } from "../operations/lock-watch.ts";
-import { failedRequired } from "../operations/required-plugins.ts";
 import { isServing } from "../port/probes.ts";
 import type { HeldLock } from "../process/lock.ts";
 import { envValue } from "../process/paths.ts";
@@ -69,6 +69,19 @@ export async function start(core: Core, transport: Transport, mask: (plain: SvcC
   await keepGoodConfig(core);
   logger.info("ready", { ms: uptimeMs() });
   await hooks.run("gateway.ready", { uptimeMs: uptimeMs() });
+}
+
+/** The first plugin with `plugins.entries.<id>.required` that does not run, and why; undefined when all of them do. */
+function failedRequired(
+  entries: SvcConfig["plugins"]["entries"],
+  records: readonly PluginRecord[],
+): { plugin: string; reason: string } | undefined {
+  for (const [plugin, entry] of Object.entries(entries)) {
+    const record = records.find((r) => r.id === plugin);
+    if (!entry.required || record?.state === "active" || record?.state === "degraded") continue;
+    return { plugin, reason: record?.reason ?? "not found" };
+  }
+  return undefined;
 }
 
 /** Starts everything that safe mode kept off: plugins of third parties first, as in any start. */

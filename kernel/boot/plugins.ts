@@ -9,9 +9,8 @@ import { createConfigHost } from "../config/config-host.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../config/known-ids.ts";
 import { openReloader } from "../config/open-reloader.ts";
 import { createInstance } from "../loader/context.ts";
-import type { DiscoveryRequest } from "../loader/discover.ts";
-import { discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
-import { importModule, isCompiledBundle } from "../loader/import.ts";
+import { type DiscoveryRequest, discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
+import { importModule, isEvaluatedOnce } from "../loader/import.ts";
 import type { Host } from "../loader/instance.ts";
 import { Loader } from "../loader/loader.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
@@ -46,7 +45,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
     createInstance: (identity, onDiagnostic) => createInstance(identity, host, onDiagnostic),
     code: {
       importModule: (file) => importModule(file, options.paths.stateDir, { reuse: options.reuseModules }),
-      isCompiled: isCompiledBundle,
+      isCompiled: (file) => isEvaluatedOnce(file, { reuse: options.reuseModules }),
     },
     discover: () => discoverPlugins(places.request(core.config())),
     discoverOne: (id) => discoverOne(id, places.request(core.config())),
@@ -88,6 +87,7 @@ function createPlaces({ options, safeMode }: Core) {
       stateDir,
       configDir: dirname(configPath),
       isSafeMode: safeMode.isOn(),
+      reuse: options.reuseModules,
       workspace: resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace"),
     }),
   };

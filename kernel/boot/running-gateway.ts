@@ -76,7 +76,7 @@ export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch" | "
   exportEnv?: (env: Env) => () => void;
   /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
   restartedAt?: number;
-  /** Evaluates the sources of bundled plugins once per process instead of once per gateway; for tests. */
+  /** Reads the folders of bundled plugins once per process and evaluates their sources once, instead of once per gateway; for tests. */
   reuseModules?: boolean;
   /** The environment a start would have now; default: `env`. */
   readEnv?: () => Promise<Env>;

@@ -2,8 +2,8 @@ import { messageOf } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { ResolvedAuth } from "../auth/resolve-auth.ts";
+import { loadSecrets } from "../config/load.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import { loadSecrets } from "../config/trees.ts";
 import { type ConfigWriterHost, writeConfig } from "../config/write.ts";
 
 /** Values that a first start adds to the config, so that the next start uses the same ones. */

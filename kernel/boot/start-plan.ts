@@ -8,10 +8,9 @@ import { commonErrors, isSvcError } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { type AuthMode, type ResolvedAuth, resolveAuth } from "../auth/resolve-auth.ts";
-import { configSyntax, loadConfig } from "../config/load.ts";
+import { newestBackup } from "../config/backups.ts";
+import { loadConfig, loadSecrets } from "../config/load.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import { newestBackup } from "../config/newest-backup.ts";
-import { loadSecrets } from "../config/trees.ts";
 import type { ConfigWriterHost } from "../config/write.ts";
 import { kernelErrors } from "../errors.ts";
 import { type BindMode, type BindPlan, planBind } from "../port/bind-plan.ts";
@@ -112,7 +111,7 @@ async function readTls({ gateway }: SvcConfig, { configPath }: ProfilePaths, env
 
 function writerOf(path: string, env: Env): ConfigWriterHost {
   const load = (overlay?: ReadonlyMap<string, string>) => loadConfig(path, { env, overlay, secrets: "none" });
-  return { path, readonly: envValue(env, "SVC_CONFIG_READONLY") === "1", parse: configSyntax.parse, load };
+  return { path, readonly: envValue(env, "SVC_CONFIG_READONLY") === "1", load };
 }
 
 function isPort(value: unknown): value is number {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Cron } from "croner";
 import { commonErrors } from "../../sdk/errors.ts";
 import type { Disposable, Timers } from "../../sdk/types/common.ts";
-import type { PluginContext } from "../../sdk/types/context.ts";
+import type { ContributionView, PluginContext } from "../../sdk/types/context.ts";
 import type { HttpCall } from "../../sdk/types/http.ts";
 import type { ReloadParticipant } from "../../sdk/types/reload.ts";
 import type { RpcMethod } from "../../sdk/types/rpc.ts";
@@ -12,11 +12,10 @@ import { kernelErrors } from "../errors.ts";
 import type { TapFunction } from "../hooks/bus.ts";
 import { running } from "../hooks/running.ts";
 import { createHttpPool } from "../process/http/pool.ts";
+import { createProxiedFetch } from "../process/http/proxied-fetch.ts";
 import { runDoctorCheck, runHealthCheck } from "./checks.ts";
-import { createPluginFetch } from "./fetch.ts";
 import type { Host, Instance, InstanceIdentity } from "./instance.ts";
 import { createPluginKv, type KvProvider } from "./kv.ts";
-import { partOf } from "./partial-view.ts";
 import { pluginEnv } from "./plugin-env.ts";
 import { declaredPoints, Registrar } from "./registrar.ts";
 import { closedPoints, isKernelEvent, reachesInto } from "./reserved.ts";
@@ -58,7 +57,7 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
   const env = pluginEnv(id, identity.env, host.gatewayEnv());
   const http = createHttpPool({ env, userAgent: `svc-plugin/${id}`, signal });
   registrations.keep({ dispose: http.close });
-  const pluginFetch = createPluginFetch(id, signal, (host.fetch as typeof fetch | undefined) ?? fetch);
+  const pluginFetch = createPluginFetch(id, signal, (host.fetch as typeof fetch | undefined) ?? createProxiedFetch({ env, signal }));
   let stateDir: string | undefined;
   const resources: Resources = {
     id,
@@ -276,3 +275,24 @@ function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Co
 }
 
 const noParams: RpcMethod["params"] = { "~standard": { version: 1, vendor: "svc", validate: (value) => ({ value }) } };
+
+/** `fetch` of one plugin: ends with the plugin, and names it as the user agent unless the caller names another. */
+function createPluginFetch(plugin: string, signal: AbortSignal, base: typeof fetch): PluginContext["fetch"] {
+  return (input, init = {}) => {
+    const headers = new Headers(init.headers);
+    if (!headers.has("user-agent")) headers.set("user-agent", `svc-plugin/${plugin}`);
+    return base(input, { ...init, headers, signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal });
+  };
+}
+
+/** The same view without the ids that are not for its reader. */
+function partOf<T>(view: ContributionView<T>, isShown: (id: string) => boolean): ContributionView<T> {
+  return {
+    ready: view.ready,
+    watch: view.watch,
+    get: (id) => (isShown(id) ? view.get(id) : undefined),
+    *[Symbol.iterator]() {
+      for (const one of view) if (isShown(one.id)) yield one;
+    },
+  };
+}

@@ -55,6 +55,19 @@ test("every bundled plugin has a good manifest and an entry", async () => {
   expect(bundled.filter((c) => c.problem && c.problem.code !== "not-enabled").map((c) => [c.id, c.problem?.reason])).toEqual([]);
 });
 
+test("folders of bundled plugins are read once per process where that is asked for; the others, and what the config says, each time", async () => {
+  const told = async (plugins: SvcConfigInput["plugins"], options?: { reuse: boolean }) => {
+    const found = await discoverPlugins({ ...request(plugins), ...options });
+    return found.find(({ id, origin }) => id === "store" && origin === "bundled");
+  };
+  const first = await told({}, { reuse: true });
+  expect((await told({}, { reuse: true }))?.manifest).toBe(first?.manifest);
+  expect((await told({}))?.manifest).not.toBe(first?.manifest);
+  const off = { entries: { store: { enabled: false } } };
+  expect((await told(off, { reuse: true }))?.problem).toEqual((await told(off))?.problem);
+  expect((await told({}, { reuse: true }))?.problem).toBeUndefined();
+});
+
 describe("a plugin is found", () => {
   test("in a folder of the config, relative to the config file, and is on", async () => {
     await plugin("mine");

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importModule } from "./import.ts";
+import { importModule, isEvaluatedOnce } from "./import.ts";
 
 const bundled = join(import.meta.dirname, "../../plugins/operator/index.ts");
 const example = join(import.meta.dirname, "../../examples/plugin-hello/src/index.ts");
@@ -26,5 +26,13 @@ describe("a plugin's sources are evaluated", () => {
   test("at each import when the plugin is not a bundled one", async () => {
     const first = await importModule(example, stateDir, { reuse: true });
     expect(await importModule(example, stateDir, { reuse: true })).not.toBe(first);
+  });
+
+  test("and whoever compares files asks for those only that may be evaluated again", () => {
+    expect([isEvaluatedOnce(bundled), isEvaluatedOnce(bundled, { reuse: true }), isEvaluatedOnce(example, { reuse: true })]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 });

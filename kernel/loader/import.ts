@@ -27,15 +27,24 @@ export async function importModule(file: string, stateDir: string, { reuse = fal
   const { createJiti } = await import("jiti");
   const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
-  const moduleCache = reuse && isOwnSource(file) && file.startsWith(join(root, "plugins"));
+  const moduleCache = reuse && isBundledSource(file);
   const own = isOwnSource(file) ? { "svc/sdk/internal": internal } : {};
   const jiti = createJiti(file, { moduleCache, fsCache, virtualModules: { ...own, "svc/sdk": sdk }, alias: aliases });
   return jiti.import(file, { default: true });
 }
 
 /** A file under our own `dist` resolves `svc/sdk` by self-reference, and Node keeps it for the life of the process. */
-export function isCompiledBundle(file: string): boolean {
+function isCompiledBundle(file: string): boolean {
   return import.meta.url.endsWith(".js") && file.startsWith(root);
+}
+
+/** A module that is what it is until the process ends: compiled, or evaluated once as `reuse` asks. */
+export function isEvaluatedOnce(file: string, { reuse = false }: ImportModuleOptions = {}): boolean {
+  return isCompiledBundle(file) || (reuse && isBundledSource(file));
+}
+
+function isBundledSource(file: string): boolean {
+  return isOwnSource(file) && file.startsWith(join(root, "plugins"));
 }
 
 /** A file of the checkout this host runs from: translated once for all its state directories, of which every test has a fresh one. */

@@ -1,11 +1,12 @@
 import { isRetryLater } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { formatIssues, toSchema } from "../../sdk/json-schema.ts";
+import { formatIssues } from "../../sdk/json-schema.ts";
 import { loaderErrors } from "../../sdk/loader/errors.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import { deepFreeze } from "../config/deep-freeze.ts";
+import { validateOwnConfig } from "../config/own-config.ts";
 import { running } from "../hooks/running.ts";
 import { importCode, isolateCode, type LoadedCode } from "./code.ts";
 import { removeGeneration } from "./code-tree.ts";
@@ -77,8 +78,12 @@ export class InstanceSteps {
 
   /** Runs `setup`; what it registers waits for `open`. @throws {PluginFault} `setup-failed`, `setup-timeout`; a `RetryLater` as it is */
   async setUp(instance: Instance, { definition }: LoadedCode): Promise<PluginLife | undefined> {
-    const lifecycle = await this.#step("setup", () => instance.leases.run(async () => definition.setup(instance.ctx)));
-    if (instance.ctx.signal.aborted) throw new PluginFault("setup-failed", "it was ended during its setup");
+    const { signal } = instance.ctx;
+    const setup = this.#step("setup", () => instance.leases.run(async () => definition.setup(instance.ctx)), signal);
+    const lifecycle = await setup.catch((error: unknown) => {
+      throw signal.aborted && (error as { cause?: unknown }).cause === signal.reason ? endedInSetup() : error;
+    });
+    if (signal.aborted) throw endedInSetup();
     return lifecycle ?? undefined;
   }
 
@@ -109,14 +114,16 @@ export class InstanceSteps {
     return instance.dispose();
   }
 
-  async #step<T>(phase: Phase, run: () => Promise<T>): Promise<T> {
+  /** @param signal ends the wait, though not the work: nobody waits for an instance that was ended */
+  async #step<T>(phase: Phase, run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { id, candidate } = this.#plugin;
     const limitMs = this.#limitOf(phase);
     try {
-      return await withLimit(running.run({ plugin: id, what: phase }, run), limitMs, () => {
+      const late = () => {
         const { message } = loaderErrors.pluginTimeout({ plugin: id, phase, seconds: limitMs / 1000 });
         throw new PluginFault(`${phase}-timeout`, message);
-      });
+      };
+      return await withLimit(running.run({ plugin: id, what: phase }, run), limitMs, late, signal);
     } catch (error) {
       if (error instanceof PluginFault || isRetryLater(error)) throw error;
       throw new PluginFault(`${phase}-failed`, faultText(error, candidate.root), error);
@@ -130,6 +137,10 @@ export class InstanceSteps {
   }
 }
 
+function endedInSetup(): PluginFault {
+  return new PluginFault("setup-failed", "it was ended during its setup");
+}
+
 /** Removes the copy that no instance was or will be made from any more. @param kept code that the next instance may be made from */
 export async function dropUnused(code: LoadedCode | undefined, kept: LoadedCode | undefined): Promise<void> {
   if (code?.folder && code.users === 0 && kept !== code) await removeGeneration(code.folder);
@@ -140,15 +151,14 @@ async function parseConfig(
   definition: PluginDefinition,
   given: Record<string, unknown>,
 ): Promise<unknown> {
-  for (const schema of [manifest?.configSchema && toSchema(manifest.configSchema), definition.config]) {
-    if (!schema) continue;
-    const result = await schema["~standard"].validate(given);
-    if (result.issues) throw new PluginFault("config-invalid", `plugins.entries.${id}.config: ${formatIssues(result.issues)}`);
-    if (schema === definition.config) return deepFreeze(result.value);
-  }
-  if (Object.keys(given).length > 0 && !manifest?.configSchema)
-    throw new PluginFault("config-invalid", `plugins.entries.${id}.config: it takes no config`);
-  return deepFreeze(given);
+  const invalid = (reason: string) => new PluginFault("config-invalid", `plugins.entries.${id}.config: ${reason}`);
+  const declared = manifest?.configSchema && (await validateOwnConfig(manifest.configSchema, given));
+  if (declared?.issues) throw invalid(formatIssues(declared.issues));
+  const own = await definition.config?.["~standard"].validate(given);
+  if (own?.issues) throw invalid(formatIssues(own.issues));
+  const result = own ?? declared;
+  if (!result && Object.keys(given).length > 0) throw invalid("it takes no config");
+  return deepFreeze(result ? result.value : given);
 }
 
 /** Until no call is in progress, or nobody may wait any more. */

@@ -69,6 +69,11 @@ describe("a manifest is refused with the field that is wrong when", () => {
       { ...good, configSchema: { type: "object", properties: { a: { type: "strng" } } } },
       "configSchema: not a JSON",
     ],
+    [
+      "an amount has a unit that is none",
+      { ...good, configSchema: { type: "object", properties: { a: { amount: { unit: "weeks" } } } } },
+      'configSchema.a.amount: expected an object such as {"unit": "ms", "min": 0, "max": 60000}',
+    ],
     ["a channel's schema is none", { ...good, channelConfigs: { irc: { type: "no" } } }, "channelConfigs.irc: not a JSON Schema"],
     ["it depends on no range", { ...good, dependencies: { store: "new" } }, "dependencies.store: expected a version range"],
     ["it depends on no plugin", { ...good, dependencies: { "../x": "*" } }, "dependencies.../x: "],

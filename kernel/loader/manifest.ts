@@ -5,6 +5,7 @@ import { pluginIdPattern } from "../../sdk/plugin-id.ts";
 import type { Manifest, Permission } from "../../sdk/types/manifest.ts";
 import type { JsonSchema } from "../../sdk/types/schema.ts";
 import { toConfigIssues } from "../config/issues.ts";
+import { amountFault } from "../config/own-config.ts";
 import { isVersion, isVersionRange } from "./version.ts";
 
 /** Name of the manifest in a plugin's folder. */
@@ -169,11 +170,14 @@ function unusableSchema(manifest: Manifest): string | undefined {
     ...Object.entries(manifest.channelConfigs ?? {}).map(([id, schema]): [string, JsonSchema] => [`channelConfigs.${id}`, schema]),
   ];
   for (const [path, schema] of schemas) {
+    if (!schema) continue;
     try {
-      if (schema) toSchema(schema);
+      toSchema(schema);
     } catch (error) {
       return `${path}: not a JSON Schema of draft 2020-12: ${messageOf(error)}`;
     }
+    const fault = amountFault(schema, path);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

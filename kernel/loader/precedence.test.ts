@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
-import { resolvePrecedence } from "./discover.ts";
+import { resolvePrecedence } from "./precedence.ts";
 
 const found = (origin: PluginCandidate["origin"], more: Partial<PluginCandidate> = {}): PluginCandidate => ({
   ...{ id: "demo", version: "1.0.0", root: `/${origin}`, origin, entry: "/x/index.ts", manifest: undefined },

@@ -1,11 +1,13 @@
 import { commonErrors, messageOf, SvcError } from "../../sdk/errors.ts";
 import { type HookName, type HookOptions, hookSpec } from "../../sdk/hooks.ts";
+import type { Channel } from "../../sdk/types/channel.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 import type { Contributes, Permission } from "../../sdk/types/manifest.ts";
 import type { RpcMethod } from "../../sdk/types/rpc.ts";
 import { kernelErrors } from "../errors.ts";
 import type { TapFunction } from "../hooks/bus.ts";
 import { running } from "../hooks/running.ts";
+import { withOwnSecrets } from "./channel-secrets.ts";
 import type { Host, Instance, InstanceIdentity } from "./instance.ts";
 import { createLeases, type Leases } from "./leases.ts";
 import { createRegistrations, type Registrations } from "./registrations.ts";
@@ -166,7 +168,14 @@ export class Registrar {
       running.run({ plugin: id, what: `${point} ${name}: ${what}` }, () => this.leases.run(fn));
     /** Value of an instance that is gone was kept: its successor answers, if there is one. */
     const successor = () => (this.#isDisposed ? this.#host.contributions.view(point).get(name)?.value : undefined);
-    return createServiceProxy(value, enter, successor);
+    return createServiceProxy(point === "channel" ? this.#withSecrets(value) : value, enter, successor);
+  }
+
+  /** The accounts of a channel are started by another plugin, which does not know the secrets of this one. */
+  #withSecrets(value: unknown): unknown {
+    if (shapeProblem("channel", value) !== undefined) return value;
+    const patterns = (this.identity.manifest?.secrets ?? []).map(({ path }) => path);
+    return withOwnSecrets(value as Channel, { patterns, read: (path) => this.#host.secret(path) });
   }
 
   #refuse(error: unknown): void {

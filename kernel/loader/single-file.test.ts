@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { identityOf } from "./discover.ts";
+import { identityOf } from "./discovery.ts";
 
 test.each([
   ['definePlugin({ id: "demo", version: "1.2.3" })', { id: "demo", version: "1.2.3" }],

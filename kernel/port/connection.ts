@@ -17,10 +17,9 @@ import { createLiveness, type Liveness } from "./fanout/liveness.ts";
 import { createRequestLane, type RequestLane } from "./fanout/request-lane.ts";
 import { sentBytes } from "./fanout/sent-bytes.ts";
 import type { WriteBatcher } from "./fanout/write-batcher.ts";
-import { closeReason, formatAnswer, formatRefusal, parseRequest, tracedFrame } from "./frame-text.ts";
+import { closeReason, formatAnswer, formatRefusal, parseRequest, refusalClose, tracedFrame } from "./frame-text.ts";
 import { type MethodRegistry, toWireError } from "./methods/registry.ts";
 import { isServing, type Phase } from "./probes.ts";
-import { refusalClose } from "./refusal-close.ts";
 import { validTraceparent } from "./traceparent.ts";
 
 export interface ConnectionDeps {
@@ -361,7 +360,7 @@ function answerPings(ws: WebSocket): (data: Buffer) => void {
 /** Pieces of one message after the handshake, the defaults of ws. */
 const piecesAfterHello = { _maxFragments: 16_384, _maxBufferedChunks: 262_144 };
 
-/** ws 8 has one set of limits per server; its receiver reads the fields for each frame (test/kernel/protocol pins this). */
+/** ws 8 has one set of limits per server; its receiver reads the fields for each frame (test/kernel/handshake.test.ts pins this). */
 function raiseFrameLimits(ws: WebSocket): void {
   const { _receiver: receiver } = ws as unknown as { _receiver?: object };
   if (receiver) Object.assign(receiver, piecesAfterHello, { _maxPayload: limits.maxPayload });

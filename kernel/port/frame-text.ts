@@ -55,6 +55,22 @@ export function closeReason(reason: string): string {
     .replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }
 
+/** Close code and reason after a handshake was refused with this error. */
+export function refusalClose(error: SvcError): { code: number; reason: string } {
+  switch (error.code) {
+    case "protocol-mismatch":
+      return { code: 1002, reason: error.message };
+    case "gateway-starting":
+      return { code: 1013, reason: "gateway starting" };
+    case "draining":
+      return { code: 1001, reason: "gateway stopping" };
+    case "pairing-required":
+      return { code: 1008, reason: `${error.message} (requestId: ${String(error.fields.requestId)})` };
+    default:
+      return { code: 1008, reason: error.message };
+  }
+}
+
 /** A frame as the log may show it: values of sensitive keys are masked there, so it is passed as an object. */
 export function tracedFrame(text: string, info: ClientInfo | undefined): LogFields {
   const at = { connId: info?.connId ?? "not greeted", chars: text.length };

@@ -19,7 +19,6 @@ import type { DownPlugin } from "../loader/plugins-down.ts";
 import { defaultFaultResponse, refuse, toHttpFault } from "./http-fault.ts";
 import { plainHeaders, reviseAnswer } from "./http-hooks.ts";
 import { lingerAfterAnswer } from "./linger.ts";
-import { plain } from "./plain.ts";
 import { answerProbe, isServing, type ProbeState } from "./probes.ts";
 import { setBaseline } from "./raw-response.ts";
 import { parseJsonBody, readBody } from "./request-body.ts";
@@ -281,4 +280,9 @@ function unclaimed({ req, path }: Exchange, deps: HttpDeps): Response {
     return response;
   }
   return settled ? plain(404, "Not Found") : plain(503, "svc is not ready; try again in a second", { "Retry-After": "1", Refresh: "1" });
+}
+
+/** An answer of plain text. */
+function plain(status: number, body: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, { status, headers: { "Content-Type": "text/plain; charset=utf-8", ...headers } });
 }

@@ -1,7 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { HTTPResponse } from "h3";
 import type { HttpReply } from "../../sdk/types/http.ts";
-import { withoutCookies } from "../auth/http-cookies.ts";
 
 interface Sides {
   req: IncomingMessage;
@@ -45,4 +44,11 @@ function withCookies(answer: Response, { res }: Sides): Response {
   if (cookies.length < 2) return answer;
   res.setHeader("Set-Cookie", cookies);
   return withoutCookies(answer);
+}
+
+/** The same answer without its cookies. It is a new one: the headers of an answer that was fetched, say, cannot be changed. */
+function withoutCookies({ body, status, statusText, headers }: Response): Response {
+  const kept = new Headers(headers);
+  kept.delete("set-cookie");
+  return new Response(body, { status, statusText, headers: kept });
 }

@@ -1,7 +1,7 @@
 import { withLimit } from "../../sdk/time.ts";
 import type { Logger } from "../../sdk/types/common.ts";
+import type { CallDeadline } from "./call-deadline.ts";
 import { type CellOptions, openCell } from "./cell.ts";
-import type { Course } from "./course.ts";
 import { sandboxErrors } from "./errors.ts";
 import { toSandboxError } from "./guest-error.ts";
 import { createMemoryWatch } from "./memory-watch.ts";
@@ -35,7 +35,7 @@ export interface HostGuest {
   /** Answer of its start. @throws {SvcError} `sandbox-*` */
   readonly started: Promise<unknown>;
   /** One call, to be made only after the start. @throws {SvcError} `sandbox-*` */
-  call(what: string, args: unknown, course: Course): Promise<unknown>;
+  call(what: string, args: unknown, deadline: CallDeadline): Promise<unknown>;
   /** Ends it at once, whatever it is doing: its calls fail. */
   end(why: string): void;
   /** Ends it when nothing is under way any more. It gets no further calls. */
@@ -106,7 +106,7 @@ class CellGuest implements HostGuest {
     }
   }
 
-  async call(what: string, args: unknown, course: Course): Promise<unknown> {
+  async call(what: string, args: unknown, deadline: CallDeadline): Promise<unknown> {
     const { name, limits, cell } = this.#options;
     if (this.#hasEnded) throw sandboxErrors.sandboxCrashed({ name, mode: cell.mode, reason: "it has ended" });
     this.#budget.renew();
@@ -115,18 +115,18 @@ class CellGuest implements HostGuest {
     const id = this.#calls;
     const answered = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { what, resolve, reject }));
     const onAbort = () => this.#post({ type: "abort", id }, { what, maxBytes: limits.maxBytes });
-    course.signal?.addEventListener("abort", onAbort, { once: true });
+    deadline.signal?.addEventListener("abort", onAbort, { once: true });
     try {
       this.#post({ type: "call", id, name: what, args }, { what: `the input of ${what}`, maxBytes: limits.maxArgsBytes });
-      return await withLimit(answered, course.leftMs(), () => {
+      return await withLimit(answered, deadline.leftMs(), () => {
         // It may be in an endless loop: nothing but its end stops that. Others in the same guest fail with it.
         this.#pending.delete(id);
         this.#crash(`${what} did not finish`, [what]);
-        throw course.tooLate();
+        throw deadline.tooLate();
       });
     } finally {
       this.#leave(id);
-      course.signal?.removeEventListener("abort", onAbort);
+      deadline.signal?.removeEventListener("abort", onAbort);
     }
   }
 

@@ -1,10 +1,10 @@
 import type { Logger } from "../../sdk/types/common.ts";
 import { createAdmission } from "../process/admission.ts";
+import { type CallDeadline, startDeadline } from "./call-deadline.ts";
 import type { IsolationMode } from "./cell.ts";
-import { type Course, startCourse } from "./course.ts";
 import { sandboxErrors } from "./errors.ts";
+import { type BackoffScope, createGuestBackoff } from "./guest-backoff.ts";
 import { type HostGuest, openHostGuest } from "./host-guest.ts";
-import { createRests, type RestScope } from "./rests.ts";
 
 /** Bounds of a guest. */
 export interface SandboxLimits {
@@ -43,7 +43,7 @@ export interface SandboxOptions {
   read?: readonly string[] | (() => readonly string[]);
   limits?: Partial<SandboxLimits>;
   /** Scope of the pause after too many ends: the guest as a whole (default), or the calls of the name that was being called. */
-  rest?: RestScope;
+  backoff?: BackoffScope;
   /** Before each start of a guest; a rejection keeps it from starting and is what the caller gets. */
   check?: () => Promise<void>;
   /** Mode `process`: the Node that runs it; default this one. */
@@ -85,7 +85,7 @@ class GuestSandbox implements Sandbox {
   readonly #limits: SandboxLimits;
   readonly #now: () => number;
   readonly #admit: ReturnType<typeof createAdmission>;
-  readonly #rests: ReturnType<typeof createRests>;
+  readonly #backoff: ReturnType<typeof createGuestBackoff>;
   #guest: HostGuest | undefined;
   /** Finishes what it has begun. */
   #leaving: HostGuest | undefined;
@@ -97,7 +97,7 @@ class GuestSandbox implements Sandbox {
     this.#limits = { ...sandboxLimits, ...options.limits };
     this.#now = options.now ?? (() => performance.now());
     this.#admit = createAdmission({ maxActive: this.#limits.inFlight, maxWaiting: this.#limits.waiting });
-    this.#rests = createRests({ scope: options.rest ?? "guest", now: this.#now });
+    this.#backoff = createGuestBackoff({ scope: options.backoff ?? "guest", now: this.#now });
   }
 
   get isAlive(): boolean {
@@ -112,18 +112,18 @@ class GuestSandbox implements Sandbox {
     const { name } = this.#options;
     let isWaiting = true;
     const tooLate = () => sandboxErrors.sandboxTimeout({ name, what, limitMs, ...(isWaiting ? { isWaiting } : {}) });
-    const course = startCourse({ signal, limitMs, tooLate });
+    const deadline = startDeadline({ signal, limitMs, tooLate });
     try {
-      const place = await this.#admit(course.over);
+      const place = await this.#admit(deadline.over);
       try {
-        const current = await this.#ready(what, course);
+        const current = await this.#ready(what, deadline);
         isWaiting = false;
-        return await current.call(what, args, course);
+        return await current.call(what, args, deadline);
       } finally {
         place.dispose();
       }
     } finally {
-      course.dispose();
+      deadline.dispose();
     }
   }
 
@@ -160,7 +160,7 @@ class GuestSandbox implements Sandbox {
       onEnd: (blamed) => {
         if (this.#guest === made) this.#guest = undefined;
         if (this.#leaving === made) this.#leaving = undefined;
-        if (blamed) this.#rests.count(blamed);
+        if (blamed) this.#backoff.count(blamed);
       },
     });
     this.#guest = made;
@@ -170,8 +170,8 @@ class GuestSandbox implements Sandbox {
   /** The guest that is there, or a new one, once its files were found to be the right ones. */
   async #warm(what: string): Promise<HostGuest> {
     const { name, check } = this.#options;
-    const rest = this.#rests.of(what);
-    if (rest) throw sandboxErrors.sandboxUnavailable({ name, crashes: rest.crashes }, { retryAfterMs: rest.leftMs });
+    const backoff = this.#backoff.of(what);
+    if (backoff) throw sandboxErrors.sandboxUnavailable({ name, crashes: backoff.crashes }, { retryAfterMs: backoff.leftMs });
     if (!this.#guest && check) {
       this.#checking ??= check().finally(() => {
         this.#checking = undefined;
@@ -182,11 +182,11 @@ class GuestSandbox implements Sandbox {
   }
 
   /** A guest that has started, and that no other has replaced meanwhile. */
-  async #ready(what: string, course: Course): Promise<HostGuest> {
+  async #ready(what: string, deadline: CallDeadline): Promise<HostGuest> {
     for (;;) {
-      course.over.throwIfAborted();
-      const current = await course.until(this.#warm(what));
-      await course.until(current.started);
+      deadline.over.throwIfAborted();
+      const current = await deadline.until(this.#warm(what));
+      await deadline.until(current.started);
       if (current === this.#guest) return current;
     }
   }

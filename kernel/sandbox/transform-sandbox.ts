@@ -2,7 +2,7 @@ import type { Disposable } from "../../sdk/types/common.ts";
 import type { TransformSandbox, TransformSandboxOptions } from "../../sdk/types/sandbox.ts";
 import { workerUrl } from "../../sdk/worker.ts";
 import { createAdmission } from "../process/admission.ts";
-import { startCourse } from "./course.ts";
+import { startDeadline } from "./call-deadline.ts";
 import { sandboxErrors } from "./errors.ts";
 import { describe, toSandboxError } from "./guest-error.ts";
 import { checkLocalImports } from "./local-imports.ts";
@@ -32,7 +32,7 @@ function openApart({ root, read = () => [root], net, timeoutMs, logger, now }: T
     data: () => data,
     read,
     limits: { callMs: timeoutMs, maxArgsBytes: MAX_ARGS_BYTES },
-    rest: "call",
+    backoff: "call",
     logger,
     ...(now ? { now } : {}),
   });
@@ -56,21 +56,21 @@ function openHere({ root, timeoutMs }: TransformSandboxOptions): Place {
       let isWaiting = true;
       const tooLate = () =>
         sandboxErrors.sandboxTimeout({ name: NAME, what: name, limitMs: timeoutMs, ...(isWaiting ? { isWaiting } : {}) });
-      const course = startCourse({ signal, limitMs: timeoutMs, tooLate });
+      const deadline = startDeadline({ signal, limitMs: timeoutMs, tooLate });
       let place: Disposable | undefined;
       try {
-        place = await admit(course.over);
+        place = await admit(deadline.over);
         isWaiting = false;
         runner ??= createTransformRunner({ root, jiti: import.meta.resolve("jiti"), fresh: true });
         const result = runner.then((run) => run(request));
-        return await course.until(
+        return await deadline.until(
           result.catch((error: unknown) => {
             throw toSandboxError(NAME, name, describe(error, root));
           }),
         );
       } finally {
         place?.dispose();
-        course.dispose();
+        deadline.dispose();
       }
     },
     renew() {

@@ -7,7 +7,7 @@ export interface SilentSockets<S> {
   size(): number;
 }
 
-/** Newest wins: whoever opens sockets and says nothing pushes out his own, and keeps nobody else from the door. */
+/** Newest wins: a client that opens sockets and sends nothing displaces its own, and keeps no other client out. */
 export function createSilentSockets<S>(budget: { perAddress: number; total: number }, close: (oldest: S) => void): SilentSockets<S> {
   const all = new Map<S, string>();
   const byBucket = new Map<string, Set<S>>();

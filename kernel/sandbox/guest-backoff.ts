@@ -1,15 +1,15 @@
-/** After so many ends within a minute that nobody asked for, what ended rests for a minute. */
+/** Unexpected ends within a minute after which no new guest is started for a minute. */
 const MAX_CRASHES = 5;
 const WINDOW_MS = 60_000;
-const REST_MS = 60_000;
+const BACKOFF_MS = 60_000;
 /** Names of calls that ended the guest, remembered at the same time. */
 const MAX_NAMES = 1_000;
 
-/** Holder of the blame for the ends of a guest: all its calls together, or each name that was called at the time. */
-export type RestScope = "guest" | "call";
+/** Calls that a backoff applies to: all of a guest, or those of each name that was called when it ended. */
+export type BackoffScope = "guest" | "call";
 
 /** Backoff that keeps a guest from being restarted over and over again. */
-export interface Rests {
+export interface GuestBackoff {
   /** An end that nobody asked for, while these calls were under way. */
   count(names: readonly string[]): void;
   /** Returns how long a call of this name has to wait for a new guest, and why; undefined: not at all. */
@@ -20,31 +20,31 @@ export interface Rests {
 const ALL = "";
 
 /** @param options.now monotonic milliseconds */
-export function createRests({ scope, now }: { scope: RestScope; now(): number }): Rests {
-  const records = new Map<string, { crashes: number[]; restsUntil: number }>();
+export function createGuestBackoff({ scope, now }: { scope: BackoffScope; now(): number }): GuestBackoff {
+  const records = new Map<string, { crashes: number[]; backoffUntil: number }>();
   const forgetOld = () => {
-    for (const [name, { crashes, restsUntil }] of records) {
-      if (restsUntil <= now() && now() - (crashes.at(-1) ?? 0) >= WINDOW_MS) records.delete(name);
+    for (const [name, { crashes, backoffUntil }] of records) {
+      if (backoffUntil <= now() && now() - (crashes.at(-1) ?? 0) >= WINDOW_MS) records.delete(name);
     }
     while (records.size > MAX_NAMES) records.delete(records.keys().next().value as string);
   };
   const countOne = (name: string) => {
-    const { crashes: before = [], restsUntil = 0 } = records.get(name) ?? {};
+    const { crashes: before = [], backoffUntil = 0 } = records.get(name) ?? {};
     const crashes = [...before.filter((at) => now() - at < WINDOW_MS), now()];
     records.delete(name);
-    records.set(name, { crashes, restsUntil: crashes.length >= MAX_CRASHES ? now() + REST_MS : restsUntil });
+    records.set(name, { crashes, backoffUntil: crashes.length >= MAX_CRASHES ? now() + BACKOFF_MS : backoffUntil });
     forgetOld();
   };
-  const restOf = (name: string) => {
+  const backoffOf = (name: string) => {
     const record = records.get(name);
     if (!record) return undefined;
-    const leftMs = record.restsUntil - now();
+    const leftMs = record.backoffUntil - now();
     return leftMs > 0 ? { crashes: record.crashes.length, leftMs } : undefined;
   };
   return {
     count(names) {
       for (const name of scope === "guest" || names.length === 0 ? [ALL] : new Set(names)) countOne(name);
     },
-    of: (name) => restOf(ALL) ?? (scope === "call" ? restOf(name) : undefined),
+    of: (name) => backoffOf(ALL) ?? (scope === "call" ? backoffOf(name) : undefined),
   };
 }

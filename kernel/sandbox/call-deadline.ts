@@ -1,5 +1,5 @@
-/** The time of one call, from its arrival to its answer. */
-export interface Course {
+/** Time limit of one call, from its arrival to its answer, and the end that its caller may put to it. */
+export interface CallDeadline {
   /** The caller's own signal. */
   readonly signal: AbortSignal | undefined;
   /** Aborted when the caller gives up or the time is over, with what is to be thrown then. */
@@ -14,7 +14,7 @@ export interface Course {
 }
 
 /** @param options.tooLate makes the error of a passed limit */
-export function startCourse(options: { signal: AbortSignal | undefined; limitMs: number; tooLate(): Error }): Course {
+export function startDeadline(options: { signal: AbortSignal | undefined; limitMs: number; tooLate(): Error }): CallDeadline {
   const { signal, limitMs, tooLate } = options;
   const endsAt = performance.now() + limitMs;
   const abort = new AbortController();
