@@ -1,13 +1,5 @@
-import {
-  cutEnd,
-  DEFAULT_AGENT_ID,
-  type HealthPart,
-  isSvcError,
-  type JsonObject,
-  MAIN_KEY,
-  type MemoryFigures,
-  mainSessionKey,
-} from "svc/sdk";
+import { cutEnd, DEFAULT_AGENT_ID, type HealthPart, type JsonObject, MAIN_KEY, type MemoryFigures, mainSessionKey } from "svc/sdk";
+import { optionalService } from "./common/optional-service.ts";
 import type { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { EVENTS_PER_PROMPT } from "./heartbeat/system-lines.ts";
 import type { Kit } from "./kit.ts";
@@ -99,13 +91,8 @@ function defaultsOf(kit: Kit): JsonObject {
 
 /** Figures of whoever provides the memory, when somebody does. */
 function memoryOf(kit: Kit, agentId: string): { memory?: MemoryFigures } {
-  try {
-    const memory = kit.ctx.service("memory@1").figures(agentId);
-    return memory ? { memory } : {};
-  } catch (error) {
-    if (isSvcError(error, "service-unavailable")) return {};
-    throw error;
-  }
+  const memory = optionalService(kit.ctx, "memory@1")?.figures(agentId);
+  return memory ? { memory } : {};
 }
 
 async function sessionsOf(kit: Kit, agentId?: string): Promise<JsonObject> {

@@ -1,13 +1,16 @@
 import {
   type Channel,
   type ContributionView,
+  type MessageRoute,
   mainSessionKey,
   messageOf,
+  NotDispatchedError,
   type PluginContext,
   SendRefusedError,
   type SvcConfig,
 } from "svc/sdk";
-import type { Carrier } from "./queue/kit.ts";
+import type { Accounts } from "./accounts/accounts.ts";
+import type { Carrier, Readiness } from "./queue/kit.ts";
 
 /** The main session itself: always there, without accounts and recipients. */
 export const WEBCHAT = "webchat";
@@ -19,9 +22,11 @@ export interface Channels {
   get(id: string): Channel | undefined;
   /** Loads a channel that is loaded on first use. */
   carrierOf(id: string): Promise<Carrier | undefined>;
+  /** False while the account of a route is stopped, blocked or away. */
+  canSend(route: MessageRoute): boolean;
 }
 
-export function createChannels(ctx: PluginContext): Channels {
+export function createChannels(ctx: PluginContext, accounts: Pick<Accounts, "get" | "has">): Channels {
   const view: ContributionView<Channel> = ctx.contributions<Channel>("channel");
   const webchat = webchatCarrier(ctx);
   return {
@@ -31,7 +36,11 @@ export function createChannels(ctx: PluginContext): Channels {
       if (id === WEBCHAT) return webchat;
       await view.ready(id);
       const channel = view.get(id)?.value;
-      return channel && accountlessCarrier(channel);
+      return channel && accountCarrier(channel, accounts);
+    },
+    canSend({ channel: id, accountId }) {
+      const channel = view.get(id)?.value;
+      return channel === undefined || readinessOf(channel, accountId, accounts) !== "waiting";
     },
   };
 }
@@ -52,6 +61,7 @@ export function defaultAccount(channel: Channel, config: SvcConfig): string | un
 function webchatCarrier(ctx: PluginContext): Carrier {
   return {
     isIdempotent: true,
+    readiness: () => "ready",
     async send({ uid, agentId, sessionKey, text }) {
       // The run has stored its answer in this very session: it is delivered already.
       if (sessionKey === mainSessionKey(agentId)) return { messageId: uid };
@@ -60,14 +70,34 @@ function webchatCarrier(ctx: PluginContext): Carrier {
   };
 }
 
-/** No account of a plugin's channel is connected by this version, so nothing can be handed over. */
-function accountlessCarrier({ id, capabilities }: Channel): Carrier {
+/** A channel of a plugin: each message goes through the running account of its route. */
+function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has">): Carrier {
   return {
-    isIdempotent: capabilities.idempotentSend === true,
-    async send() {
-      throw new SendRefusedError(`channel "${id}" is not connected: this version does not start accounts of channels; send to webchat`, {
-        isPermanent: true,
-      });
+    isIdempotent: channel.capabilities.idempotentSend === true,
+    readiness: ({ accountId }) => readinessOf(channel, accountId, accounts),
+    async send({ uid, route: { to, accountId, threadId }, text }, signal) {
+      const account = accounts.get(channel.id, accountId ?? "");
+      const run = account?.ready;
+      if (!account || !run) throw new NotDispatchedError(`account "${accountId ?? ""}" is not connected`);
+      if (to === undefined) throw new SendRefusedError("the message has no recipient", { isPermanent: true });
+      signal.throwIfAborted();
+      const message = { uid, to, text: channel.text.render({ text, spans: [] }), ...(threadId === undefined ? {} : { threadId }) };
+      const { messageId } = await channel.send(message, run);
+      account.noteSent(messageId);
+      return { messageId };
     },
   };
+}
+
+/** Readiness of a route: it waits for an account that is stopped, blocked or away; one that the config does not have can never be sent through. */
+function readinessOf(channel: Channel, accountId: string | undefined, accounts: Pick<Accounts, "get" | "has">): Readiness {
+  if (accountId === undefined) return { refused: `channel "${channel.id}" has no account; see svc channels status` };
+  if (accounts.get(channel.id, accountId)?.ready) return "ready";
+  try {
+    if (accounts.has(channel, accountId)) return "waiting";
+  } catch {
+    // A channel that cannot read its section now may do so after the next change; the messages of others do not wait for that.
+    return "waiting";
+  }
+  return { refused: `channel "${channel.id}" has no account "${accountId}"; see svc channels status` };
 }

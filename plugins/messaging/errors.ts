@@ -23,4 +23,32 @@ export const messagingErrors = defineErrors({
     rpc: "UNAVAILABLE",
     retryable: true,
   },
+  "channel-not-known": { message: "invalid {method} channel", http: 400, rpc: "INVALID_REQUEST" },
+  "unknown-account": {
+    message: 'channel "{channel}" has no account "{account}"; see svc channels status',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    expose: ["channel", "account"],
+  },
+  "account-disabled": {
+    message: 'channel "{channel}": account "{account}" is disabled in the config; set its `enabled` to true',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
+  "channels-off": {
+    message: "no account of a channel is started now: {reason}",
+    http: 503,
+    rpc: "UNAVAILABLE",
+  },
+  "inbound-full": {
+    message: 'channel "{channel}": too many messages wait to be answered',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+  },
+  "pairing-unknown-code": {
+    message: 'no pairing request with this code waits on channel "{channel}", account "{account}"; see svc pairing list',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
 });

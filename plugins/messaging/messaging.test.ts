@@ -7,6 +7,7 @@ import {
   type Messaging,
   type OutboundRequest,
   type PluginContext,
+  SendRefusedError,
 } from "svc/sdk";
 import { createTestGateway, eventually, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -17,7 +18,7 @@ let messaging: Messaging;
 let sending: ((event: HookEvent<"outbound.sending">) => HookEvent<"outbound.sending"> | undefined) | undefined;
 const told: Array<{ hook: string; event: JsonObject }> = [];
 
-/** A channel that a plugin brings; no account of it runs. */
+/** A channel that a plugin brings; its platform refuses every message. */
 const lines: Channel = {
   id: "lines",
   meta: { label: "Lines", aliases: ["ln"], targetPrefixes: ["line"] },
@@ -27,8 +28,13 @@ const lines: Channel = {
     resolve: (_config, accountId) => ({ accountId, enabled: true }),
     inspect: () => ({ enabled: true, configured: true, missing: [] }),
   },
-  start: async () => undefined,
-  send: async () => ({ messageId: "never", at: 0 }),
+  async start({ signal, state }) {
+    state({ lifecycle: "ready" });
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  },
+  async send() {
+    throw new SendRefusedError("not a member", { isPermanent: true });
+  },
   target: { normalize: (raw) => /^#\w+$/.exec(raw.trim())?.[0] ?? null, format: (target) => target },
   text: { limit: 100, unit: "chars", render: ({ text }) => ({ text }) },
 };
@@ -167,8 +173,8 @@ describe("a route", () => {
       { channel: "lines", to: "#ops", accountId: "home", threadId: "t" },
     ],
     ["an account that is named", { channel: "lines", to: "#ops", accountId: "work" }, { channel: "lines", to: "#ops", accountId: "work" }],
-  ])("%s", (_name, changes, route) => {
-    expect(to(changes)).toEqual(route);
+  ])("%s", async (_name, changes, route) => {
+    expect(await to(changes)).toEqual(route);
   });
 
   test.each([
@@ -206,24 +212,24 @@ describe("a route", () => {
       'channel "last": "line:#ops" is not a valid recipient: accountId: control characters are not allowed',
     ],
   ])("%s: %j", async (code, changes, text) => {
-    expect(() => to(changes)).toThrow(expect.objectContaining({ code, message: text }));
+    await expect(to(changes)).rejects.toMatchObject({ code, message: text });
     await expect(messaging.deliver(message(changes))).rejects.toMatchObject({ code });
   });
 
-  test("there is no last one, for no message from outside was taken yet", () => {
-    expect(messaging.lastRoute("agent:main:main")).toBeUndefined();
+  test("there is no last one, for no message from outside was taken yet", async () => {
+    expect(await messaging.lastRoute("agent:main:main")).toBeUndefined();
     expect(messaging.channels()).toEqual(["webchat", "lines", "posts"]);
   });
 });
 
-describe("a channel whose accounts are not started", () => {
-  test("fails its messages with a reason for the operator, and a note in the session", async () => {
+describe("a channel that refuses a message for good", () => {
+  test("fails it with a reason for the operator, and a note in the session", async () => {
     const request = message({ channel: "lines", to: "#ops", sessionKey: "agent:main:hook:lines" });
-    const error = 'channel "lines" is not connected: this version does not start accounts of channels; send to webchat';
+    const error = "not a member";
 
     expect(await ended(request)).toEqual({ state: "failed", error });
     expect((await history("agent:main:hook:lines")).map(({ text }) => text)).toEqual([
-      `[delivery]\n\nMessage to lines (#ops) not delivered: ${error}`,
+      "[delivery]\n\nMessage to lines (#ops) not delivered: the channel refused it",
     ]);
     const ids = {
       uid: request.uid,
@@ -242,6 +248,13 @@ describe("a channel whose accounts are not started", () => {
     expect(
       gw.logs.some(({ level, message: line }) => level === "warn" && line.includes(request.uid) && line.includes("will not be retried")),
     ).toBe(true);
+  });
+});
+
+describe("an account that the config does not have", () => {
+  test("can never take a message", async () => {
+    const error = 'channel "lines" has no account "work"; see svc channels status';
+    expect(await ended(message({ channel: "lines", to: "#ops", accountId: "work" }))).toEqual({ state: "failed", error });
   });
 });
 
@@ -318,7 +331,7 @@ describe("an operator", () => {
     await ended(sent);
 
     const lost = await gw.rpc<{ messages: JsonObject[]; counts: JsonObject }>("messaging.queue.list", {});
-    expect(lost.messages[0]).toMatchObject({ uid, state: "failed", attempt: 1, reason: expect.stringContaining("is not connected") });
+    expect(lost.messages[0]).toMatchObject({ uid, state: "failed", attempt: 1, reason: "not a member" });
     expect(lost.messages.some((m) => m.uid === sent.uid)).toBe(false);
     expect(lost.counts).toMatchObject({ accepted: expect.any(Number), done: expect.any(Number), failed: expect.any(Number) });
     expect(JSON.stringify(lost)).not.toContain("Hello.");

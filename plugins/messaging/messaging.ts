@@ -1,33 +1,62 @@
-import { type Messaging, messageOf, type PluginContext, type PluginLife, settledWithin } from "svc/sdk";
+import { defaultAgentId, type Messaging, messageOf, type PluginContext, type PluginLife, settledWithin, sleep } from "svc/sdk";
+import { Accounts } from "./accounts/accounts.ts";
 import { type Channels, createChannels } from "./channels.ts";
+import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
+import { receive } from "./inbound/receive.ts";
+import { InboundRunner } from "./inbound/runner.ts";
+import { Pairings } from "./pairing/pairings.ts";
+import { noticeOps, pairingText } from "./pairing/reply.ts";
 import type { Failure, QueueKit } from "./queue/kit.ts";
 import type { Outgoing } from "./queue/message.ts";
 import { Queue } from "./queue/queue.ts";
+import { toPairingRequest } from "./rpc/pairing.ts";
 import { createMessagingService } from "./service.ts";
 import { createWaits } from "./waits.ts";
 
 /** A start waits no longer for rows of an earlier process; they are taken over when the storage lets it. */
 const RECOVER_MS = 5_000;
+/** After a fault that kept messages from being taken up. */
+const BEGIN_AGAIN_MS = 10_000;
 
 export interface MessagingParts {
   service: Messaging;
   queue: Queue;
+  accounts: Accounts;
+  pairings: Pairings;
   life: PluginLife;
 }
 
-/** Puts the parts together; nothing is sent before the gateway is ready. */
+/** Puts the parts together; nothing is sent, and no account started, before the gateway is ready. */
 export function createMessaging(ctx: PluginContext): MessagingParts {
-  const channels = createChannels(ctx);
   const store = () => ctx.service("store@2");
-  const waits = createWaits({ store, timers: ctx.timers });
-  const queue = new Queue(queueKit(ctx, channels));
-  ctx.on("health.collect", (_event, meta) => reportHealth({ store, queue }, meta));
+  const parts = createParts(ctx);
+  const { accounts, queue, runner, pairings } = parts;
+  ctx.on("health.collect", (_event, meta) => reportHealth({ ctx, store, queue, accounts }, meta));
+  ctx.on("doctor.collect", (_event, meta) => reportDoctor({ ctx, accounts, pairings }, meta));
+  ctx.onReload({ prefixes: ["channels"], prepare: async (_next, _prev, { paths }) => accounts.prepareReload(paths) });
+  const open = async () => {
+    queue.open();
+    // Messages of an earlier process are taken up before new ones come in; without a runner nobody would answer those.
+    await untilBegun(ctx, runner);
+    await accounts.open();
+  };
+  let isOpening = false;
+  const openOnce = () => {
+    if (isOpening) return;
+    isOpening = true;
+    open().catch((error: unknown) => {
+      if (!ctx.signal.aborted) ctx.logger.error("channels cannot be opened", { error: messageOf(error) });
+    });
+  };
   // Channels of other plugins are there by now, and whoever owns the rows of webhooks has settled what was interrupted.
-  ctx.on("gateway.ready", () => queue.open());
+  ctx.on("gateway.ready", openOnce);
+  ctx.on("gateway.stopping", () => {
+    // Channels receive no more; what is queued is sent as long as there is time.
+    runner.close();
+  });
   return {
-    service: createMessagingService(ctx, { channels, queue, waits }),
-    queue,
+    ...parts,
     life: {
       async start() {
         const recovering = queue.recover();
@@ -35,11 +64,78 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
           if (!ctx.signal.aborted) ctx.logger.error("messages of an earlier process cannot be resumed", { error: messageOf(error) });
         });
         await settledWithin(recovering, RECOVER_MS);
-        if (ctx.service("gateway@1").info().phase === "ready") queue.open();
+        if (ctx.service("gateway@1").info().phase === "ready") openOnce();
       },
-      stop: () => queue.stop(),
+      async stop() {
+        await Promise.all([runner.stop(), queue.stop()]);
+        await accounts.close();
+      },
     },
   };
+}
+
+/** @throws the signal's reason at a stop */
+async function untilBegun(ctx: PluginContext, runner: Pick<InboundRunner, "begin">): Promise<void> {
+  for (;;) {
+    try {
+      return await runner.begin();
+    } catch (error) {
+      ctx.signal.throwIfAborted();
+      ctx.logger.error("messages from channels cannot be answered yet; trying again", { error: messageOf(error), waitMs: BEGIN_AGAIN_MS });
+      await sleep(BEGIN_AGAIN_MS, ctx.signal, ctx.timers);
+    }
+  }
+}
+
+function createParts(ctx: PluginContext) {
+  const store = () => ctx.service("store@2");
+  const gateway = ctx.service("gateway@1");
+  const lease = `${gateway.info().bootId}/${ctx.instance}`;
+  const agents = () => ctx.service("agents@1");
+  const accounts: Accounts = new Accounts(ctx, {
+    ctx,
+    acquire: (name) => ctx.service("leases@1").acquire(name),
+    receive: (event, account) => receive(event, account, { ctx, runner, pairings }),
+    onChange(account) {
+      gateway.invalidateHealth();
+      if (account.ready) queue.nudge();
+    },
+  });
+  const channels = createChannels(ctx, accounts);
+  const queue: Queue = new Queue(queueKit(ctx, channels));
+  const service = createMessagingService(ctx, { channels, queue, waits: createWaits({ store, timers: ctx.timers }) });
+  const runner: InboundRunner = new InboundRunner({
+    ctx,
+    lease,
+    acquire: () => ctx.service("leases@1").acquire("deliveries:in", { owner: lease }),
+    store,
+    agents,
+    deliver: (request) => service.deliver(request),
+  });
+  const pairings: Pairings = new Pairings({
+    store,
+    clock: ctx.clock,
+    logger: ctx.logger,
+    replyOps: async (account, request, uid) =>
+      noticeOps(pairingText(account, request), {
+        account,
+        to: request.to,
+        uid,
+        agentId: defaultAgentId(ctx.snapshot()),
+        at: request.requestedAt,
+      }),
+    onRequested(account, request) {
+      queue.nudge();
+      ctx.logger.info(`pairing on ${account.channel}: somebody asks to be let in; see svc pairing list`, {
+        accountId: account.accountId,
+        sender: request.sender.id,
+      });
+      ctx.emit("messaging.pairing.requested", toPairingRequest(account, request));
+    },
+    onResolved: ({ channel, accountId }, { sender }, decision) =>
+      ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: sender.id, decision, ts: ctx.clock.now() }),
+  });
+  return { accounts, channels, queue, service, runner, pairings };
 }
 
 function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
@@ -53,6 +149,7 @@ function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
     lease,
     acquire: () => ctx.service("leases@1").acquire("deliveries:out", { owner: lease }),
     carrierOf: (channel) => channels.carrierOf(channel),
+    canSend: (route) => channels.canSend(route),
     async leaveNote({ sessionKey }, note) {
       await ctx.service("agents@1").inject({ sessionKey, ...note, label: "delivery" });
     },

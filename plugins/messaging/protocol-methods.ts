@@ -2,9 +2,44 @@ import { methodSpec, z } from "svc/sdk";
 import { idText } from "svc/sdk/internal";
 
 const byUid = z.strictObject({ uid: idText(200) });
+const channel = idText(128);
+const accountId = idText(256).optional().describe("default: the default account of the channel");
+const ofAccount = z.strictObject({ channel, accountId });
+const code = z.string().trim().min(1).max(64);
 
-/** Methods of the protocol that this plugin serves: messages to channels that wait, or were not delivered. */
+/** Methods of the protocol that this plugin serves: accounts of channels, who may write to them, and messages that wait or were not delivered. */
 export const messagingMethods = {
+  "channels.status": methodSpec(
+    "read",
+    "accounts of all channels as they are now; with `probe` each is asked whether its credentials and rights are good, without a message",
+    z.strictObject({
+      probe: z.boolean().optional(),
+      timeoutMs: z.number().int().min(1).max(60_000).optional().describe("of each probe; default 10,000"),
+      channel: channel.optional(),
+    }),
+  ),
+  "channels.start": methodSpec("admin", "starts an account that was stopped or is blocked", ofAccount),
+  "channels.stop": methodSpec(
+    "admin",
+    "stops an account until it is started again or the gateway restarts; what waits for it stays in the queue",
+    ofAccount,
+  ),
+  "channels.logout": methodSpec(
+    "admin",
+    "stops an account and clears what the gateway keeps of its sign-in; credentials in the config stay",
+    ofAccount,
+  ),
+  "messaging.pairing.list": methodSpec(
+    "pairing",
+    "people who wait to be let in, with their codes, and those who were",
+    z.strictObject({ channel: channel.optional() }),
+  ),
+  "messaging.pairing.approve": methodSpec(
+    "pairing",
+    "lets the sender of a request write direct messages to its account",
+    z.strictObject({ channel, accountId, code, notify: z.boolean().optional().describe("tell them") }),
+  ),
+  "messaging.pairing.reject": methodSpec("pairing", "drops a request", z.strictObject({ channel, accountId, code })),
   "messaging.queue.list": methodSpec(
     "read",
     "messages to channels, newest first: waiting and undelivered ones, with `all` the others too",

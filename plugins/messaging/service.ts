@@ -18,10 +18,12 @@ interface Parts {
 
 /** Creates the service through which other plugins send. */
 export function createMessagingService(ctx: PluginContext, { channels, queue, waits }: Parts): Messaging {
-  // Set by admitted messages from outside alone, and no account of a channel runs in this version.
-  const lastRoute = (_sessionKey: string): MessageRoute | undefined => undefined;
-  const routeOf = (request: RouteRequest) =>
-    resolveRoute(request, { channels, config: ctx.snapshot(), last: lastRoute(request.sessionKey) });
+  const lastRoute = async (sessionKey: string): Promise<MessageRoute | undefined> =>
+    (await ctx.service("store@2").sessions.get(sessionKey))?.lastRoute;
+  const routeOf = async (request: RouteRequest) => {
+    const last = request.channel === "last" ? await lastRoute(request.sessionKey) : undefined;
+    return resolveRoute(request, { channels, config: ctx.snapshot(), last });
+  };
 
   return {
     channels: () => channels.ids(),
@@ -29,7 +31,7 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
     lastRoute,
     waitDelivered: (uid, options) => waits.wait(uid, options),
     async deliver(request) {
-      const route = routeOf(request);
+      const route = await routeOf(request);
       const { uid } = request;
       if ((await ctx.service("store@2").deliveries.get(uid))?.dir === "out") return { uid, route };
       const { sessionKey, agentId, origin } = request;

@@ -2,13 +2,14 @@
  * Exports that only plugins of this repository share. Not promised: they change without notice, and the loader refuses a plugin from elsewhere that imports
  * them. Whoever writes a plugin uses `svc/sdk`.
  */
-export { duration } from "../config/amounts.ts";
+export { duration, intervalMinutes } from "../config/amounts.ts";
 export { formatIssue } from "../config/config-issue.ts";
 export { configErrors } from "../config/errors.ts";
-export { agentIdPattern, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
+export { agentIdPattern, choice, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
 export { applyMergePatch } from "../config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
 export { parseSharedConfig } from "../config/root.ts";
+export { sendPolicySchema } from "../config/send-policy.ts";
 export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "../delivery-owner.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";
@@ -42,7 +43,9 @@ export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, st
 export { opening } from "../text/external-markers.ts";
 export { foldLookAlikes } from "../text/fold.ts";
 export { idExpectation, idFault, idPattern, isWellFormed, toIdText, toWellFormed } from "../text/id-text.ts";
+export { timeOrderedId } from "../time-ordered-id.ts";
 export { isInside } from "../trust/inside.ts";
 export { makePrivate } from "../trust/make-private.ts";
 export { openRegular } from "../trust/open-regular.ts";
 export { treeIntegrity } from "../trust/tree-integrity.ts";
+export { commitWhenAvailable, isTransient, untilAvailable } from "../until-available.ts";

@@ -18,6 +18,10 @@ type PendingDevice = { requestId: string; deviceId: string; publicKey: string; d
 
 type PairedDevice = { deviceId: string; publicKey: string; displayName?: string; label?: string; platform?: string; deviceFamily?: string; clientId?: string; clientMode?: string; role?: "operator" | "node"; roles?: Array<"operator" | "node">; scopes?: Array<string>; approvedVia: "silent" | "owner"; createdAtMs: number; approvedAtMs: number; lastSeenAtMs?: number; connected: boolean; tokens: Array<{ role: "operator" | "node"; scopes: Array<string>; createdAtMs: number; revokedAtMs?: number }> };
 
+type ChannelAccountStatus = { accountId: string; name?: string; enabled: boolean; configured: boolean; missing?: Array<string>; running: boolean; lifecycle: "starting" | "ready" | "recovering" | "blocked" | "stopped"; connected: boolean; stoppedByHand?: boolean; reconnectAttempts: number; restarts: number; lastStartAt?: number; lastStopAt?: number; lastConnectedAt?: number; lastDisconnect?: { at: number; error?: string }; lastInboundAt?: number; lastOutboundAt?: number; lastError?: string; identity?: string; queueDepth: number; dmPolicy: "pairing" | "allowlist" | "open" | "disabled"; credential: "available" | "unavailable" | "missing"; lastProbeAt?: number; probe?: { ok: boolean; ms: number; error?: string; identity?: string }; audit?: Array<{ id: string; ok: boolean; message: string }> };
+
+type ChannelPairingRequest = { channel: string; accountId: string; code: string; senderId: string; senderName?: string; requestedAt: number; expiresAt: number };
+
 /** Methods that bundled plugins serve, from the tables beside their manifests. */
 export interface PluginMethods {
   "agent.identity.get": {
@@ -260,6 +264,34 @@ export interface PluginMethods {
     params: { agentId?: string | undefined };
     result: { agentId: string; removed: boolean };
   };
+  "channels.status": {
+    params: { probe?: boolean | undefined; timeoutMs?: number | undefined; channel?: string | undefined };
+    result: { ts: number; channelOrder: Array<string>; channelLabels: Record<string, string>; channelMeta: Array<{ id: string; label: string; detailLabel: string }>; channels: Record<string, { configured: boolean; running: boolean; error?: string }>; channelAccounts: Record<string, Array<ChannelAccountStatus>>; channelDefaultAccountId: Record<string, string> };
+  };
+  "channels.start": {
+    params: { channel: string; accountId?: string | undefined };
+    result: { channel: string; accountId: string; started: boolean };
+  };
+  "channels.stop": {
+    params: { channel: string; accountId?: string | undefined };
+    result: { channel: string; accountId: string; stopped: boolean };
+  };
+  "channels.logout": {
+    params: { channel: string; accountId?: string | undefined };
+    result: { channel: string; accountId: string; cleared: boolean };
+  };
+  "messaging.pairing.list": {
+    params: { channel?: string | undefined };
+    result: { requests: Array<ChannelPairingRequest>; paired: Array<{ channel: string; accountId: string; senderId: string; senderName?: string; approvedAt: number }> };
+  };
+  "messaging.pairing.approve": {
+    params: { channel: string; accountId?: string | undefined; code: string; notify?: boolean | undefined };
+    result: { ok: true; channel: string; accountId: string; senderId: string; senderName?: string };
+  };
+  "messaging.pairing.reject": {
+    params: { channel: string; accountId?: string | undefined; code: string };
+    result: { ok: true; channel: string; accountId: string; senderId: string; senderName?: string };
+  };
   "messaging.queue.list": {
     params: { all?: boolean | undefined; before?: number | undefined; limit?: number | undefined };
     result: { messages: Array<{ uid: string; id: number; lane: string; state: "accepted" | "sending" | "uncertain" | "done" | "failed" | "expired"; attempt: number; createdAt: number; updatedAt: number; expiresAt: number; notBefore?: number; reason?: string; messageId?: string }>; counts: Record<string, number> };
@@ -317,4 +349,6 @@ export interface PluginEvents {
   "device.pair.requested": PendingDevice;
   "device.pair.resolved": { requestId: string; deviceId: string; decision: "approved" | "rejected" | "expired"; ts: number };
   "memory.progress": { agentId: string; phase: "scan" | "embed" | "write" | "swap" | "done" | "error"; done: number; total: number; error?: string };
+  "messaging.pairing.requested": ChannelPairingRequest;
+  "messaging.pairing.resolved": { channel: string; accountId: string; senderId: string; decision: "approved" | "rejected"; ts: number };
 }

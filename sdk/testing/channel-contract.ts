@@ -30,6 +30,7 @@ export function channelCases(subject: ChannelSubject): ContractCase[] {
       assert.equal(new Set(account.inbox.map((e) => e.id)).size, account.inbox.length);
     }),
     make("a text at its limit goes out whole, and a longer one is never cut in silence", checkLimit),
+    make("a long text is never cut inside a character", checkWideText),
     make("lines and characters of more than one byte go out as they are", checkText),
     make("threads and replies are kept both ways", checkThreads),
     make("each declared capability is seen at the other side", checkCapabilities),
@@ -126,6 +127,24 @@ async function checkLimit({ channel, account, peer }: ChannelStage): Promise<voi
     () => false,
   );
   if (taken) await seenBy(peer, "message", () => textsTo(peer, "y") === long);
+}
+
+/** One character as people see it: 11 bytes, 5 UTF-16 units, 3 code points. */
+const WIDE = "👩‍🔬";
+
+async function checkWideText({ channel, account, peer }: ChannelStage): Promise<void> {
+  const { limit, unit } = channel.text;
+  if (limit > 100_000) return;
+  const size = { bytes: Buffer.byteLength(WIDE), utf16: WIDE.length, chars: [...WIDE].length }[unit];
+  const long = WIDE.repeat(Math.ceil(limit / size) + 1);
+  const taken = await account.send({ to: peer.direct, markdown: long }).then(
+    () => true,
+    () => false,
+  );
+  if (!taken) return;
+  const parts = () => peer.seen.flatMap((a) => (a.kind === "message" ? [a.text] : []));
+  await seenBy(peer, "message", () => parts().join("") === long);
+  for (const part of parts()) assert.equal(part, WIDE.repeat(part.length / WIDE.length), "a character was cut");
 }
 
 async function checkText({ account, peer }: ChannelStage): Promise<void> {

@@ -54,7 +54,7 @@ async function checkShapes({ account, peer, say }: ChannelStage): Promise<void> 
   if (!peer.packets) return;
   for (const shape of ["joined", "split"] as const) {
     peer.packets(shape);
-    const texts = TEXTS.map((text) => `${shape} ${text}`);
+    const texts = TEXTS.map((text) => `${shape} ${peer.singleLine ? text.replaceAll("\n", " ") : text}`);
     for (const text of texts) await say(text);
     await received(account, (e) => e.text === texts.at(-1)).catch((error: Error) => assert.fail(problem(account, error.message)));
     assert.deepEqual(

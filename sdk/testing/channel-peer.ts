@@ -32,6 +32,8 @@ export interface ChannelPeer {
   direct: string;
   /** A room with the bot in it; needed when the channel declares `group`. */
   group?: string;
+  /** A message is one line on this platform: its users cannot write line breaks. */
+  singleLine?: boolean;
   /** Says something as a user; resolves with the message's id once the platform has it. */
   say(message: PeerMessage): Promise<string>;
   /** Everything the bot did, oldest first. */

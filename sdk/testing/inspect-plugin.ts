@@ -2,12 +2,14 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 import { readLooseJson } from "../../kernel/cli/loose-json.ts";
 import { inspectPluginFolder } from "../../kernel/loader/discovery.ts";
 import { importModule } from "../../kernel/loader/import.ts";
 import { MANIFEST_FILE, parseManifest } from "../../kernel/loader/manifest.ts";
 import { protocolDocument, protocolText, readProtocolDocument } from "../../kernel/loader/protocol-document.ts";
 import { packageRoot } from "../../kernel/process/paths.ts";
+import { amountFieldOf } from "../config/amounts.ts";
 import { commonErrors, messageOf, type SvcError } from "../errors.ts";
 import { toJsonSchema } from "../json-schema.ts";
 import type { PluginProtocol } from "../protocol/methods/spec.ts";
@@ -82,11 +84,26 @@ export function inspectPlugin(dir: string | URL): InspectedPlugin {
   };
 }
 
-/** Expected `configSchema` of a definition: its config as JSON Schema, without fields that carry no information. Undefined without config. */
+/**
+ * Expected `configSchema` of a definition: its config as JSON Schema, amounts with the keyword `amount`, without fields that carry no information.
+ * Undefined without config.
+ */
 export function configSchemaOf(definition: PluginDefinition): JsonSchema | undefined {
   if (!definition.config) return undefined;
-  const { $schema: _, "~standard": __, ...schema } = toJsonSchema(definition.config) as JsonSchema & Record<string, unknown>;
+  const written = definition.config instanceof z.ZodType ? withAmounts(definition.config) : toJsonSchema(definition.config);
+  const { $schema: _, "~standard": __, ...schema } = written as JsonSchema & Record<string, unknown>;
   return schema;
+}
+
+function withAmounts(config: z.ZodType): JsonSchema {
+  return z.toJSONSchema(config, {
+    io: "input",
+    unrepresentable: "any",
+    override({ zodSchema, jsonSchema }) {
+      const amount = amountFieldOf(zodSchema as unknown as z.ZodType);
+      if (amount) Object.assign(jsonSchema, { amount });
+    },
+  }) as JsonSchema;
 }
 
 /** The transpiler's cache is a folder of this process alone: a shared one could hold somebody else's code. */

@@ -62,7 +62,7 @@ export interface RunRequest {
   sampling?: ModelSampling;
   /** The message is the answer to a client tool call instead of a user turn. */
   toolResults?: Array<{ toolCallId: string; text: string }>;
-  actor: { kind: "rpc" | "http" | "hook" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
+  actor: { kind: "rpc" | "http" | "hook" | "channel" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
 }
 
 /** Outcome of a run. */

@@ -35,10 +35,14 @@ export interface InboundEvent {
   /** Stable id of the event on its platform; synthetic where there is none. */
   id: string;
   chatType: ChatType;
+  /** The conversation. `id` is the target of an answer: what `send` takes as `to`. */
   peer: { id: string; name?: string };
-  sender: { id: string; name?: string; isBot?: boolean; isSelf?: boolean };
+  /** `id` is what nobody else can take on (allow-lists and pairing go by it); `name` may change hands. `roles`: on this server of the platform. */
+  sender: { id: string; name?: string; isBot?: boolean; isSelf?: boolean; roles?: string[] };
   threadId?: string;
   parentPeerId?: string;
+  /** Team or server of the platform. */
+  teamId?: string;
   text: string;
   media?: Array<{ kind: string; mime: string; bytes?: number; path?: string; url?: string; name?: string }>;
   replyTo?: { id: string; text?: string; senderId?: string; isBot?: boolean };
@@ -55,6 +59,8 @@ export interface ChannelState {
   lifecycle: "starting" | "ready" | "recovering" | "blocked" | "stopped";
   connected?: boolean;
   lastError?: string;
+  /** The account as others see it: in groups its name counts as a mention, and what comes from its id is its own. */
+  self?: { id?: string; name?: string };
 }
 
 /** One running account. */

@@ -86,7 +86,7 @@ export interface PluginContext<Config = unknown> {
    */
   secret(path: string): string | undefined;
   readonly kv: PluginKv;
-  /** Global `fetch` that ends with the plugin and names it as the user agent. */
+  /** Global `fetch` that ends with the plugin, names it as the user agent and goes through the proxies of the environment. */
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   /** For servers that are asked often: kept connections, the proxies of the environment, a stream as the body. Ends with the plugin, whose name it sends as `fetch` does. */
   readonly request: HttpRequestFunction;

@@ -74,6 +74,7 @@ export interface Manifest {
   name?: string;
   description?: string;
   homepage?: string;
+  /** JSON Schema of `plugins.entries.<id>.config`. A key with `amount: {unit, min, max}` takes a number or a text with a unit: `30d`, `2gb`. */
   configSchema?: JsonSchema;
   contributes?: Contributes;
   permissions?: Permission[];

@@ -12,6 +12,9 @@ export interface MemoryHit {
   citation?: string;
 }
 
+/** Whether passages carry their source: always, never, or in direct chats only (`auto`). */
+export type CitationMode = "auto" | "on" | "off";
+
 /** Filters and limits of a search. */
 export interface MemorySearchOptions {
   maxResults?: number;
@@ -20,7 +23,7 @@ export interface MemorySearchOptions {
   /** Decides about citations in `auto` mode. */
   sessionKey?: string;
   /** Replaces the configured mode, for callers that show places themselves. */
-  citations?: "auto" | "on" | "off";
+  citations?: CitationMode;
   signal?: AbortSignal;
 }
 
@@ -30,7 +33,7 @@ export interface MemorySearchResult {
   provider: string;
   model: string;
   fallback: string | null;
-  citations: "auto" | "on" | "off";
+  citations: CitationMode;
   mode: "hybrid" | "vector" | "fts-only";
   partial?: boolean;
   /** Answered with less than is configured; `warning` says why. */
@@ -131,6 +134,8 @@ export interface Memory {
   status(agentId: string, options?: { files?: boolean; deep?: boolean }): Promise<MemoryStatus>;
   /** From what is at hand: no index is opened or asked. Undefined for an agent without a memory. */
   figures(agentId: string): MemoryFigures | undefined;
+  /** Configured mode, so that answers cite where passages do. Undefined for an agent without a memory; without this method it is `auto`. */
+  citations?(agentId: string): CitationMode | undefined;
   /** Joins a running sync. Resolves when the index is up to date. */
   sync(
     agentId: string,

@@ -46,7 +46,9 @@ export interface Messaging {
   /** Resolves with the outcome. Rejects with the signal's reason, or `wait-timeout` after `timeoutMs` (default 60 s). @throws {SvcError} `unknown-delivery` */
   waitDelivered(uid: string, options?: { signal?: AbortSignal; timeoutMs?: number }): Promise<OutboundEnd>;
   /** Returns the destination of such a request. @throws as `deliver` */
-  resolveTarget(request: Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">): MessageRoute;
-  /** Returns the route of the last message from outside to the session, if there was one. */
-  lastRoute(sessionKey: string): MessageRoute | undefined;
+  resolveTarget(
+    request: Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">,
+  ): Promise<MessageRoute>;
+  /** Returns the route of the last message from a channel to the session, if there was one. */
+  lastRoute(sessionKey: string): Promise<MessageRoute | undefined>;
 }

@@ -27,7 +27,7 @@ export interface HttpResponse {
 }
 
 /**
- * Sends a request over the kept connections of the plugin: at most 16 to one origin, through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names unless
+ * Sends a request over the kept connections of the plugin: at most 64 to one origin, through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names unless
  * `NO_PROXY` lists the host. Every status is a response; a redirect is not followed.
  * @throws {SvcError} `request-failed` when the connection fails, `proxy-failed` when the proxy does, `response-timeout`, `too-many-requests-waiting` beyond 1,000
  * to one origin, `invalid-request` for an address or a header that cannot be sent, `plugin-disposed`; else the reason of `signal`

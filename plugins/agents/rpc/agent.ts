@@ -51,7 +51,7 @@ async function runAgent(
   const reset = splitReset(kit.config.session.resetTriggers, params.message);
   const request = await toRequest(params, call, kit);
   const target = kit.directory.resolve(request);
-  if (params.deliver && !params.bestEffortDeliver) checkRoute(kit, target, request.deliverTo);
+  if (params.deliver && !params.bestEffortDeliver) await checkRoute(kit, target, request.deliverTo);
   if (reset?.rest === "" && !params.attachments?.length) return resetByMessage(kit, { family, key, ...target, reason: reset.reason });
   const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
     family,

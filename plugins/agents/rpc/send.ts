@@ -32,7 +32,7 @@ export async function sendChat(
   if (known) return answer(key, known, call);
   const answered = await answeredCommand(kit, "chat", key);
   if (answered) return chatAnswer(answered);
-  if (message.deliver) checkRoute(kit, message);
+  if (message.deliver) await checkRoute(kit, message);
   const commanded = await obey(message, { kit, runner });
   if (commanded) return chatAnswer(commanded);
   const reset = splitReset(kit.config.session.resetTriggers, message.message);

@@ -7,6 +7,7 @@ import { textOf } from "../runs/transcript.ts";
 import { visibleText } from "../sessions/display.ts";
 import { findSession } from "../sessions/find.ts";
 import { createSessionLister, type SessionLister } from "../sessions/list.ts";
+import { newestMessages } from "../sessions/newest-messages.ts";
 import { messagesTopic, SESSIONS_TOPIC } from "../sessions/subscriptions.ts";
 import { wireSession } from "../sessions/wire.ts";
 
@@ -86,7 +87,7 @@ async function preview(kit: Kit, key: string, options: { limit?: number | undefi
   try {
     const row = await kit.store().sessions.get(kit.directory.resolve({ sessionKey: key }).sessionKey);
     if (!row) return { key, status: "missing", items: [] };
-    const messages = await kit.store().messages.page(row.sessionId, { limit: PREVIEW_SCAN });
+    const messages = await newestMessages(kit.store(), row.sessionId, { limit: PREVIEW_SCAN });
     const items = messages
       .filter((m) => m.role !== "toolResult")
       .map((m) => ({ role: m.role, text: cutEnd(visibleText(textOf(m.content)).trim(), options.maxChars ?? PREVIEW_CHARS) }))

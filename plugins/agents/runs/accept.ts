@@ -21,6 +21,7 @@ import { archiveOps } from "../sessions/archive.ts";
 import { toAgentError } from "../sessions/commit-for.ts";
 import { type ExpiryReason, expiryOf, resetRuleOf } from "../sessions/expiry.ts";
 import { present } from "../sessions/find.ts";
+import { newestMessages } from "../sessions/newest-messages.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { requestBlocks } from "./attachments.ts";
@@ -122,7 +123,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   });
   // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
   const brings = (request.history?.length ?? 0) + (request.toolResults?.length ?? 0) > 0;
-  const known = base === before && brings ? await kit.store().messages.page(base.sessionId, { limit: COMPARED_ROWS }) : [];
+  const known = base === before && brings ? await newestMessages(kit.store(), base.sessionId, { limit: COMPARED_ROWS }) : [];
   const messages = withEvents(messagesFor(run, known, now), run, { events, now });
   const change = changeFor(run, base, { now, label: options.label, isBusy: runsOf(kit, sessionKey).some((r) => r.phase !== "queued") });
   const session: StoreOp =

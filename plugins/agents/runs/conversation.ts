@@ -1,6 +1,7 @@
 import type { JsonObject, MessageRow, ModelMessage } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { sinceCompaction } from "../sessions/compaction.ts";
+import { newestMessages } from "../sessions/newest-messages.ts";
 import type { Run } from "./run.ts";
 import { orderByRun, toModelMessages } from "./transcript.ts";
 
@@ -13,7 +14,7 @@ type UserMessage = Extract<ModelMessage, { role: "user" }>;
 
 /** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
 export async function conversation(run: Run, kit: Kit): Promise<ModelMessage[]> {
-  const all = await kit.store().messages.page(run.sessionId, { limit: MAX_ROWS });
+  const all = await newestMessages(kit.store(), run.sessionId, { limit: MAX_ROWS });
   const own = new Set([run, ...run.followers].map((r) => r.id));
   const { rows, summary } = sinceCompaction(all);
   const read = run.heartbeat?.lightContext ? rows.filter((row) => row.runId !== undefined && own.has(row.runId)) : rows;

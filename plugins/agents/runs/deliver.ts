@@ -1,4 +1,5 @@
 import { type DeliverTo, isSvcError, type Messaging, messageOf, type OutboundEnd, type OutboundRequest, type RunOutcome } from "svc/sdk";
+import { optionalService } from "../common/optional-service.ts";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import type { Run } from "./run.ts";
@@ -8,21 +9,20 @@ const WAIT_MS = 10_000;
 
 const uidOf = (runId: string) => `${runId}:out`;
 
-/** Looks up the service at each use and never requires it: `messaging` itself needs agents. Undefined while nobody carries messages. */
+/** Never required: `messaging` itself needs agents. Undefined while nobody carries messages. */
 function messagingOf({ ctx }: Pick<Kit, "ctx">): Messaging | undefined {
-  try {
-    return ctx.service("messaging@1");
-  } catch (error) {
-    if (isSvcError(error, "service-unavailable")) return undefined;
-    throw error;
-  }
+  return optionalService(ctx, "messaging@1");
 }
 
 /** @throws {SvcError} `no-route` where nobody carries messages; `unknown-channel`, `recipient-required`, `invalid-recipient` */
-export function checkRoute(kit: Pick<Kit, "ctx">, target: { agentId: string; sessionKey: string }, to: DeliverTo = {}): void {
+export async function checkRoute(
+  kit: Pick<Kit, "ctx">,
+  target: { agentId: string; sessionKey: string },
+  to: DeliverTo = {},
+): Promise<void> {
   const messaging = messagingOf(kit);
   if (!messaging) throw agentErrors.noRoute({ key: target.sessionKey });
-  messaging.resolveTarget({ ...target, channel: "last", ...to });
+  await messaging.resolveTarget({ ...target, channel: "last", ...to });
 }
 
 /** The last thing the agent said goes to its channel; the answer itself is stored by now. Never rejects. */
@@ -69,7 +69,7 @@ export async function deliverNews(
 ): Promise<HeartbeatDelivery> {
   const { runId, ...message } = news;
   const messaging = messagingOf(kit);
-  const last = message.channel === "last" ? messaging?.lastRoute(message.sessionKey) : undefined;
+  const last = message.channel === "last" ? await messaging?.lastRoute(message.sessionKey) : undefined;
   if (message.channel === "last" && !last) return { status: "skipped", reason: "no-route" };
   if (!messaging) return { status: "skipped", reason: "channel-unavailable" };
   const uid = uidOf(runId);

@@ -11,15 +11,20 @@ export function takeSteered(run: Run, kit: Kit): Run[] {
   return taken;
 }
 
-/** From here on the turn of `lead` answers the message of `run`, too. */
+/** From here on the turn of `lead` answers the message of `run`, too. An answer has one way to go: messages from different places have a turn each. */
 export function absorb(lead: Run, run: Run, kit: Kit): boolean {
-  if (run.sessionId !== lead.sessionId || !run.job || !kit.lanes.remove(run.job)) return false;
+  if (run.sessionId !== lead.sessionId || placeOf(run) !== placeOf(lead)) return false;
+  if (!run.job || !kit.lanes.remove(run.job)) return false;
   run.lead = lead;
   lead.followers.push(run);
   run.phase = "running";
   run.startedAt = kit.ctx.clock.now();
   kit.events.lifecycle(run, { phase: "start", startedAt: run.startedAt });
   return true;
+}
+
+function placeOf({ request: { deliver, deliverTo: to = {} } }: Run): string {
+  return JSON.stringify(deliver ? [to.channel, to.accountId, to.to, to.threadId] : []);
 }
 
 /** Runs of a session that have no turn yet and belong to no other's, in order of acceptance. */

@@ -1,4 +1,4 @@
-import type { RunLane } from "svc/sdk";
+import type { RunLane, SvcConfig } from "svc/sdk";
 
 /** Work of one run: resolves when the run is settled, never rejects. */
 export interface LaneJob {
@@ -98,4 +98,12 @@ export class Lanes {
     };
     job.start().then(release, release);
   }
+}
+
+/** Hooks never take more than this, nor do jobs, so that a flood of them leaves places for people. */
+const BACKGROUND_RUNS = 2;
+
+/** Runs of a lane at a time, over all sessions. */
+export function placesOf(lane: RunLane, config: SvcConfig): number {
+  return lane === "main" ? config.agents.defaults.maxConcurrent : BACKGROUND_RUNS;
 }

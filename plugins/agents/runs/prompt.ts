@@ -1,5 +1,6 @@
 import { type AgentInfo, agentSetting, type ModelMessage, type ModelToolSpec, type SessionRow } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
+import { optionalService } from "../common/optional-service.ts";
 import type { Kit } from "../kit.ts";
 import type { Candidate } from "../models/choice.ts";
 import { conversation } from "./conversation.ts";
@@ -25,12 +26,9 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat", now });
   await kit.tools.ready();
   const specs = kit.tools.specs(run.agent, run);
+  const hasMemory = specs.some((s) => s.name === "memory_search");
   const parts = await hooked(run, kit, {
-    system: systemParts(run.agent, {
-      files,
-      citations: citationsFor(kit, isGroup),
-      hasMemory: specs.some((s) => s.name === "memory_search"),
-    }),
+    system: systemParts(run.agent, { files, hasMemory, citations: hasMemory ? citationsFor(run, kit, isGroup) : "none" }),
     tools: specs.map((s) => s.name),
   });
   const system = [...parts.system, situation(run, now), ...parts.context, run.request.extraSystem ?? ""]
@@ -80,9 +78,9 @@ function memoryAdvice(citations: "invite" | "none" | "hide"): string {
   return `# Memory\n\nBefore you answer anything about earlier work, decisions, dates, people, preferences or things to do, call memory_search; read more of a hit with memory_get. If memory has no answer, say so.${source}`;
 }
 
-/** Resolves `memory.citations`; `auto` cites in direct chats only. */
-function citationsFor(kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
-  const mode = kit.config.memory.citations;
+/** Asks the memory how it cites, because the answer has to do the same; `auto` cites in direct chats only. */
+function citationsFor({ agent }: Run, kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
+  const mode = optionalService(kit.ctx, "memory@1")?.citations?.(agent.id) ?? "auto";
   if (mode === "off") return "hide";
   return mode === "on" || !isGroup ? "invite" : "none";
 }

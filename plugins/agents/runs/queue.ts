@@ -11,11 +11,11 @@ const OWN_CHANNEL = "webchat";
 export function queueModeOf(
   kit: Pick<Kit, "config">,
   session: Pick<SessionRow, "queueMode" | "channel"> | undefined,
-  { request, isChat }: { request: Pick<RunRequest, "queueMode">; isChat: boolean },
+  { request, isChat }: { request: Pick<RunRequest, "queueMode" | "actor">; isChat: boolean },
 ): QueueMode | undefined {
   const { queue } = kit.config.messages;
   const configured = () => session?.queueMode ?? queue.byChannel[session?.channel ?? OWN_CHANNEL] ?? queue.mode;
-  return request.queueMode ?? (isChat ? configured() : undefined);
+  return request.queueMode ?? (isChat || request.actor.kind === "channel" ? configured() : undefined);
 }
 
 /** Whether one more may wait in the session, if need be in the place of another. */

@@ -68,6 +68,24 @@ describe("a run that the end of the gateway cut off", () => {
     expect((await gw.history(asked.sessionKey)).filter(({ role }) => role === "user")).toHaveLength(1);
   });
 
+  test("is found in its transcript, whatever came after its message", async () => {
+    const asked = { runId: "large", agentId: "held", sessionKey: "agent:held:hook:large" };
+    const { sessionId } = await run(asked);
+    await gw.waiting();
+    await restart();
+    // Larger than a page.
+    const content = [{ type: "text" as const, text: "x".repeat(9 * 1024 * 1024) }];
+    await gw
+      .service("store@2")
+      .commit([{ op: "message.append", message: { id: "late", sessionId, ts: Date.now(), role: "user", content } }]);
+
+    const again = await run(asked);
+    await gw.waiting();
+    await gw.release();
+    expect(await again.done).toMatchObject({ status: "ok" });
+    expect((await texts(asked.sessionKey)).filter((text) => text === "user: from outside")).toHaveLength(1);
+  });
+
   test("that still waited for its place runs, too", async () => {
     for (const id of ["a", "b", "c"]) await run({ runId: id, agentId: "held", sessionKey: `agent:held:hook:${id}` });
     await gw.waiting(2);

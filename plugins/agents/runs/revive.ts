@@ -65,7 +65,7 @@ async function holdsRun({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, 
     const rows = await kit.store().messages.page(sessionId, { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) });
     if (rows.some((message) => message.runId === runId)) return true;
     const oldest = rows[0];
-    if (rows.length < PAGE_ROWS || !oldest || oldest.ts < createdAt) return false;
+    if (!oldest || oldest.seq <= 1 || oldest.ts < createdAt) return false;
     before = oldest.seq;
   }
 }

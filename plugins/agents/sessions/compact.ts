@@ -6,6 +6,7 @@ import { patchOp } from "../runs/writes.ts";
 import { commitFor } from "./commit-for.ts";
 import { COMPACTION_KIND, sinceCompaction } from "./compaction.ts";
 import { existing, present } from "./find.ts";
+import { newestMessages } from "./newest-messages.ts";
 import { type Summary, summarise } from "./summarise.ts";
 
 /** Rows that a summary is made of. */
@@ -28,7 +29,7 @@ export interface Compacted {
  */
 export async function compactSession(kit: Kit, key: string, { maxLines }: { maxLines?: number | undefined }): Promise<Compacted> {
   const session = await existing(kit, key);
-  const rows = await kit.store().messages.page(session.sessionId, { limit: MAX_ROWS });
+  const rows = await newestMessages(kit.store(), session.sessionId, { limit: MAX_ROWS });
   const total = await kit.store().messages.count(session.sessionId);
   const read = sinceCompaction(rows);
   const keptFrom = maxLines === undefined ? startOfLastTurns(read.rows) : total - maxLines + 1;

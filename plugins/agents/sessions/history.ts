@@ -1,6 +1,7 @@
 import type { JsonObject } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { toWireMessage, visibleText } from "./display.ts";
+import { newestMessages } from "./newest-messages.ts";
 import { wireSession } from "./wire.ts";
 
 const DEFAULT_LIMIT = 200;
@@ -33,7 +34,7 @@ async function readOnce(kit: Kit, sessionKey: string, { limit, offset, maxChars 
   if (!session) return { sessionKey, messages: [], hasMore: false, totalMessages: 0, sessionInfo: null };
   const total = await store.messages.count(session.sessionId);
   const skip = Math.min(offset ?? 0, total);
-  const rows = await store.messages.page(session.sessionId, { before: total - skip + 1, limit: limit ?? DEFAULT_LIMIT });
+  const rows = await newestMessages(store, session.sessionId, { before: total - skip + 1, limit: limit ?? DEFAULT_LIMIT });
   const shown = rows.map((row) => toWireMessage(row, maxChars ?? DEFAULT_TEXT_CHARS));
   const first = firstThatFits(shown);
   const read = skip + shown.length - first;

@@ -56,6 +56,7 @@ const kept = [
   "execSecurity",
   "execAsk",
   "queueMode",
+  "lastRoute",
   "parentSessionKey",
   "spawnedBy",
   "pinned",

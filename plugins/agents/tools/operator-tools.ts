@@ -13,7 +13,7 @@ export function isOperatorTool(tool: string): boolean {
 }
 
 /**
- * Whether a run may have the operator's own tools. It may not when somebody outside has a word in it: a webhook began it, or made the
+ * Whether a run may have the operator's own tools. It may not when somebody outside has a word in it: a webhook or a channel began it, or a webhook made the
  * session, or the heartbeat reads what one said; or the session is a group, where everybody may write.
  */
 export function hasOperatorTools(run: {
@@ -23,7 +23,7 @@ export function hasOperatorTools(run: {
   events: readonly Pick<SystemEventRow, "source">[];
 }): boolean {
   const { request, session, events } = run;
-  if (request.trigger === "hook" || request.actor.kind === "hook") return false;
+  if (request.trigger === "hook" || request.actor.kind === "hook" || request.actor.kind === "channel") return false;
   if (session.kind === "group" || normalizedSessionKey(session.key).startsWith(HOOK_SESSION)) return false;
   return request.trigger !== "heartbeat" || !events.some(({ source }) => source === "hook");
 }

@@ -3,7 +3,7 @@ import { isStaleWrite, reached } from "svc/sdk/internal";
 import { fail, isPassing, putBack, succeed, untilStored } from "./ends.ts";
 import type { Carrier, QueueKit } from "./kit.ts";
 import { type Outgoing, readOutgoing } from "./message.ts";
-import { isSpent, judge, spentReason, toFault } from "./verdict.ts";
+import { isSpent, judge, SPENT, toFault } from "./verdict.ts";
 
 /** Longest call of a channel; a platform that says nothing for so long may have the message or not. */
 const SEND_LIMIT_MS = 60_000;
@@ -25,8 +25,12 @@ export async function attempt(row: DeliveryRow, kit: QueueKit, signal: AbortSign
   const carrier = await kit.carrierOf(channel);
   const end = { attempt: row.attempt, outcome: "failed" as const };
   if (!carrier) return fail(kit, { row, message, ...end, reason: `there is no channel "${channel}"; its plugin is off or was removed` });
+  const readiness = carrier.readiness(message.route);
+  if (readiness === "waiting") return;
+  if (readiness !== "ready") return fail(kit, { row, message, ...end, reason: readiness.refused });
   if (isSpent(unknownTries(row), carrier.isIdempotent)) {
-    return fail(kit, { row, message, ...end, reason: spentReason(String(row.result?.reason ?? "the gateway stopped meanwhile")) });
+    const reason = `${SPENT}: ${String(row.result?.reason ?? "the gateway stopped meanwhile")}`;
+    return fail(kit, { row, message, ...end, reason, what: SPENT });
   }
   const claimed = await claim(row, kit, signal);
   if (claimed) await send(claimed, { message, carrier, signal }, kit);
@@ -75,7 +79,7 @@ async function send(
     reason: messageOf(said.error),
   }));
   if (verdict.next === "again") await putBack(kit, { row, message, ...verdict });
-  else await fail(kit, { row, message, attempt: row.attempt, outcome: "failed", reason: verdict.reason });
+  else await fail(kit, { row, message, attempt: row.attempt, outcome: "failed", reason: verdict.reason, what: verdict.what });
 }
 
 /** A row that cannot be read ends alone; nobody knows to whom it would have gone. */

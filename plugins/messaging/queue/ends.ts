@@ -1,10 +1,12 @@
-import { type DeliveryRow, isSvcError, type JsonObject, messageOf, type StoreOp, sleep } from "svc/sdk";
+import { cleanExternalLine, type DeliveryRow, isSvcError, type JsonObject, messageOf, oneLine, type StoreOp, sleep } from "svc/sdk";
 import { deliveryOwner, isStaleWrite, isUnchanged } from "svc/sdk/internal";
 import type { QueueKit } from "./kit.ts";
 import type { Outgoing } from "./message.ts";
 
 /** Pause between two looks whether the storage is back. */
 const RETRY_MS = 1_000;
+/** Longest recipient in a note. */
+const MAX_TO_CHARS = 100;
 
 interface Ended {
   row: DeliveryRow;
@@ -40,15 +42,19 @@ export async function putBack(
 /**
  * Gives the message up: a note in its session, the end, and only then the event to plugins. The note comes first, so that no kill leaves an end without it
  * and whoever waits for the end finds it; but not for a message that somebody else has by now.
+ * @param ended `what`: the reason without a word of the platform, for the agent who reads the note; default: `reason`
  */
 export async function fail(
   kit: QueueKit,
-  { row, message, attempt, outcome, reason }: Ended & { attempt: number; outcome: "failed" | "expired"; reason: string },
+  ended: Ended & { attempt: number; outcome: "failed" | "expired"; reason: string; what?: string },
 ): Promise<void> {
+  const { row, message, attempt, outcome, reason, what = reason } = ended;
   const { uid } = row;
+  // The main session is no platform: what it says are our own words.
+  const shown = message.route.channel === "webchat" ? reason : what;
   const stored = () => untilStored(kit, () => kit.store().deliveries.get(uid));
   if (!isUnchanged(row, await stored())) return logLost(kit, uid);
-  await note(kit, { row, message, text: outcome === "expired" ? `it waited too long: ${reason}` : reason });
+  await note(kit, { row, message, text: outcome === "expired" ? `it waited too long: ${shown}` : shown });
   const isEnded = await settle(kit, {
     op: "delivery.finish",
     uid,
@@ -68,13 +74,17 @@ function logLost({ logger }: QueueKit, uid: string): void {
   logger.debug("a message was taken over by another queue, or changed by an operator", { uid });
 }
 
-/** The message itself stays in its session; what is added is that nobody got it. An operator's retry gives it more time, and another note. */
+/**
+ * The message itself stays in its session; what is added is that nobody got it. It is read as the agent's own, so nothing of a platform stands in it but the recipient,
+ * on one short line; its words are in the row and in the log. An operator's retry gives it more time, and another note.
+ */
 export function undeliveredNote({ uid, expiresAt }: DeliveryRow, { route }: Outgoing, reason: string): { id: string; text: string } {
-  const to = route.to === undefined ? "" : ` (${route.to})`;
-  return { id: `${uid}:note:${expiresAt}`, text: `Message to ${route.channel}${to} not delivered: ${reason}` };
+  const to = route.to === undefined ? "" : ` (${oneLine(cleanExternalLine(route.to), MAX_TO_CHARS)})`;
+  return { id: `${uid}:note:${expiresAt}`, text: `Message to ${route.channel}${to} not delivered: ${cleanExternalLine(reason)}` };
 }
 
 async function note(kit: QueueKit, { row, message, text }: Ended & { text: string }): Promise<void> {
+  if (message.isNotice) return;
   try {
     await untilStored(kit, () => kit.leaveNote(message, undeliveredNote(row, message, text)));
   } catch (error) {

@@ -14,26 +14,29 @@ const storedMessage = z.object({
   origin: z.enum(["chat", "hook", "cron", "heartbeat"]),
   sessionKey: z.string().min(1),
   agentId: z.string().min(1),
+  /** Of the gateway itself: no session is told that it was not delivered. */
+  isNotice: z.literal(true).optional(),
 });
 
 /** Content of a row of the queue. */
 export type StoredMessage = z.output<typeof storedMessage>;
 
 /** A message and the row that it is. */
-export interface Outgoing extends Omit<StoredMessage, "v" | "route"> {
+export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice"> {
   uid: string;
   route: MessageRoute;
+  isNotice?: true;
 }
 
-export function toStored({ route, text, origin, sessionKey, agentId }: Omit<Outgoing, "uid">): StoredMessage {
-  return { v: 1, route: { ...route }, text, origin, sessionKey, agentId };
+export function toStored({ route, text, origin, sessionKey, agentId, isNotice }: Omit<Outgoing, "uid">): StoredMessage {
+  return { v: 1, route: { ...route }, text, origin, sessionKey, agentId, ...(isNotice ? { isNotice } : {}) };
 }
 
 /** Undefined for a payload that is none: such a row is set aside alone. */
 export function readOutgoing(uid: string, payload: unknown): Outgoing | undefined {
   const parsed = storedMessage.safeParse(payload);
   if (!parsed.success) return undefined;
-  const { text, origin, sessionKey, agentId } = parsed.data;
+  const { text, origin, sessionKey, agentId, isNotice } = parsed.data;
   const { channel, to, accountId, threadId } = parsed.data.route;
   const route: MessageRoute = {
     channel,
@@ -41,7 +44,7 @@ export function readOutgoing(uid: string, payload: unknown): Outgoing | undefine
     ...(accountId === undefined ? {} : { accountId }),
     ...(threadId === undefined ? {} : { threadId }),
   };
-  return { uid, route, text, origin, sessionKey, agentId };
+  return { uid, route, text, origin, sessionKey, agentId, ...(isNotice ? { isNotice } : {}) };
 }
 
 /** Messages to one recipient go one after the other. @param place stands for the recipient where a channel has none */

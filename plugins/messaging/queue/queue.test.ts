@@ -23,6 +23,8 @@ let failures: Array<Failure & { uid: string }>;
 let script: Array<() => Promise<{ messageId: string }>>;
 let carrier: Carrier | undefined;
 let boot: number;
+/** Recipients whose account is stopped. */
+let away: Set<string>;
 const queues = new Set<Queue>();
 
 beforeAll(async () => {
@@ -32,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => gw.close());
 beforeEach(() => {
   clock = fakeClock();
-  [sends, notes, failures, script, boot] = [[], [], [], [], 0];
+  [sends, notes, failures, script, boot, away] = [[], [], [], [], 0, new Set()];
   carrier = channel(false);
   return async () => {
     await Promise.all([...queues].map((queue) => queue.stop()));
@@ -48,6 +50,7 @@ beforeEach(() => {
 function channel(isIdempotent: boolean): Carrier {
   return {
     isIdempotent,
+    readiness: () => "ready",
     send: async ({ uid }) => {
       sends.push(uid);
       const act = script.shift();
@@ -71,6 +74,7 @@ function start(changes: Partial<QueueKit> = {}): Queue {
     lease,
     acquire: () => gw.service("leases@1").acquire("deliveries:out", { owner: lease }),
     carrierOf: async () => carrier,
+    canSend: ({ to }) => !away.has(String(to)),
     leaveNote: async ({ uid }, { text }) => void notes.push(`${uid}: ${text}`),
     sent: () => undefined,
     failed: ({ uid }, failure) => void failures.push({ ...failure, uid }),
@@ -143,6 +147,20 @@ describe("a message", () => {
     expect(sends).toEqual([first, other, first, second]);
   });
 
+  test("stays in its place while its account is stopped, hides nothing behind it, and goes when the account is back", async () => {
+    const waiting = await Promise.all(Array.from({ length: 20 }, (_, n) => add(id(), { to: `away-${n}` })));
+    away = new Set(waiting.map((_, n) => `away-${n}`));
+    const other = await add(id(), { to: "here" });
+    const queue = await opened();
+
+    await becomes(other, "done");
+    expect(sends).toEqual([other]);
+    expect(await row(waiting[0] as string)).toMatchObject({ state: "accepted", attempt: 0 });
+    away.clear();
+    queue.nudge();
+    for (const uid of waiting) await becomes(uid, "done");
+  });
+
   test("is on its way with at most seven others", async () => {
     const gates: Array<() => void> = [];
     script = Array.from({ length: 12 }, () => () => new Promise((resolve) => gates.push(() => resolve({ messageId: "m" }))));
@@ -168,7 +186,8 @@ describe("a channel that", () => {
 
     await becomes(uid, "failed");
     expect(await row(uid)).toMatchObject({ attempt: 1, result: { status: "failed", reason: "blocked by the user" } });
-    expect(notes).toEqual([`${uid}: Message to fake (${uid}) not delivered: blocked by the user`]);
+    // The agent reads it as its own: the platform's words stay in the row.
+    expect(notes).toEqual([`${uid}: Message to fake (${uid}) not delivered: the channel refused it`]);
     // Told after it was stored.
     await eventually(() => failures.length > 0);
     expect(failures).toEqual([{ uid, error: "blocked by the user", attempt: 1, permanent: true, outcome: "failed" }]);

@@ -10,6 +10,8 @@ import { recoverLeftBehind } from "./recover.ts";
 const MAX_ACTIVE = 8;
 /** Rows looked at in one round. */
 const ROUND = 100;
+/** And when some of them wait for an account: one of each lane. */
+const MOST_LANES = 1_000;
 /** Pause after a fault of the storage. */
 const PAUSE_MS = 5_000;
 /** The wall clock may jump: nobody sleeps longer than this. */
@@ -134,13 +136,28 @@ export class Queue {
     if (this.#state !== "open") return;
     const ended = late.filter((row) => !this.#active.has(row.uid) && row.state !== "sending");
     for (const row of ended.slice(0, this.#places)) this.#begin(row.uid, () => expire(row, this.#kit));
-    const due = found.filter((row) => !this.#active.has(row.uid) && row.expiresAt > now);
+    const waiting = found.filter((row) => !this.#canSend(row));
+    // Rows that wait for a stopped account must not hide rows that could go.
+    const isHidden = waiting.length > 0 && found.length === limit;
+    const all = isHidden ? await deliveries.due({ dirs: OUT, now, limit: MOST_LANES }) : found;
+    if (this.#isStopping) return;
+    const due = all.filter((row) => !this.#active.has(row.uid) && row.expiresAt > now && this.#canSend(row));
     const uids = due.map(({ uid }) => uid);
     const admitted = new Set(deliveries.gate.admit(OWNER, uids));
     const beginning = due.filter(({ uid }) => admitted.has(uid)).slice(0, this.#places);
     for (const row of beginning) this.#begin(row.uid, () => this.#tryAlone(row));
     if (admitted.size < uids.length) this.#sleep(ASK_AGAIN_MS);
-    else if (next !== undefined) this.#sleep(next - now);
+    else if (next !== undefined) this.#sleep(Math.max(next - now, waiting.length > 0 ? PAUSE_MS : 0));
+  }
+
+  /** Undecided rows count as sendable: the try says what is wrong with them. */
+  #canSend({ uid, payload }: DeliveryRow): boolean {
+    const message = readOutgoing(uid, payload);
+    return message === undefined || this.#kit.canSend(message.route);
+  }
+
+  get #isStopping(): boolean {
+    return this.#state !== "open";
   }
 
   get #places(): number {
@@ -199,8 +216,9 @@ export class Queue {
 async function expire(row: DeliveryRow, kit: QueueKit): Promise<void> {
   const message = readOutgoing(row.uid, row.payload);
   const { attempt: tries, uid } = row;
-  const reason = typeof row.result?.reason === "string" ? row.result.reason : "it had no turn";
-  if (message) return fail(kit, { row, message, attempt: tries, outcome: "expired", reason });
+  const said = typeof row.result?.reason === "string" ? row.result.reason : undefined;
+  const [reason, what] = said === undefined ? ["it had no turn", "it had no turn"] : [said, "no try succeeded"];
+  if (message) return fail(kit, { row, message, attempt: tries, outcome: "expired", reason, what });
   await kit.store().commit([
     {
       op: "delivery.finish",

@@ -54,8 +54,10 @@ function queueOn({
     logger,
     lease: "own",
     acquire: () => acquire("own"),
+    canSend: () => true,
     carrierOf: async () => ({
       isIdempotent: false,
+      readiness: () => "ready",
       send: ({ uid }) => {
         sends.push(uid);
         return answer();

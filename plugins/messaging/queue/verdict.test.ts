@@ -28,7 +28,7 @@ describe("the wait before the next try", () => {
 describe("after a try that failed", () => {
   test("nothing is tried again that the platform will never take", () => {
     const fault = toFault(new SendRefusedError("blocked by the user", { isPermanent: true }));
-    expect(judge(fault, plain, 0)).toEqual({ next: "failed", reason: "blocked by the user" });
+    expect(judge(fault, plain, 0)).toEqual({ next: "failed", reason: "blocked by the user", what: "the channel refused it" });
   });
 
   test("what did not leave the process is an ordinary try, also where a repeat would show twice", () => {
@@ -42,6 +42,7 @@ describe("after a try that failed", () => {
     expect(judge(fault, { ...plain, attempt: 2, unknown: 1 }, 0)).toEqual({
       next: "failed",
       reason: "whether the platform accepted it is unknown after two attempts; it is not sent a third time: socket hang up",
+      what: "whether the platform accepted it is unknown after two attempts; it is not sent a third time",
     });
   });
 
@@ -57,6 +58,7 @@ describe("after a try that failed", () => {
     expect(judge(fault, { ...tried, attempt: MAX_ATTEMPTS }, 0)).toEqual({
       next: "failed",
       reason: "gave up after 12 tries: socket hang up",
+      what: "gave up after 12 tries",
     });
   });
 

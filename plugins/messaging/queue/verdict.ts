@@ -28,7 +28,8 @@ export interface Fault {
 
 /** Next step for a message. */
 export type Verdict =
-  | { next: "failed"; reason: string }
+  /** `what`: the same without a word of the platform. */
+  | { next: "failed"; reason: string; what: string }
   /** `to`: how it waits. `unknown`: tries so far whose end nobody knows. */
   | { next: "again"; to: "accepted" | "uncertain"; waitMs: number; reason: string; unknown: number };
 
@@ -48,9 +49,10 @@ export function toFault(error: unknown): Fault {
  */
 export function judge(fault: Fault, tried: { attempt: number; unknown: number; isIdempotent: boolean }, random: number): Verdict {
   const unknown = tried.unknown + (fault.taken === "unknown" ? 1 : 0);
-  if (fault.isPermanent) return { next: "failed", reason: fault.reason };
-  if (isSpent(unknown, tried.isIdempotent) && fault.taken === "unknown") return { next: "failed", reason: spentReason(fault.reason) };
-  if (tried.attempt >= MAX_ATTEMPTS) return { next: "failed", reason: `gave up after ${tried.attempt} tries: ${fault.reason}` };
+  const failed = (what: string): Verdict => ({ next: "failed", reason: `${what}: ${fault.reason}`, what });
+  if (fault.isPermanent) return { next: "failed", reason: fault.reason, what: "the channel refused it" };
+  if (isSpent(unknown, tried.isIdempotent) && fault.taken === "unknown") return failed(SPENT);
+  if (tried.attempt >= MAX_ATTEMPTS) return failed(`gave up after ${tried.attempt} tries`);
   const waitMs = Math.max(retryDelayMs(tried.attempt, random), fault.retryAfterMs ?? 0);
   // Once it may be with the platform, a later try that did not get there changes nothing about that.
   return { next: "again", to: unknown > 0 ? "uncertain" : "accepted", waitMs, reason: fault.reason, unknown };
@@ -61,9 +63,8 @@ export function isSpent(unknown: number, isIdempotent: boolean): boolean {
   return !isIdempotent && unknown >= MAX_UNKNOWN;
 }
 
-export function spentReason(reason: string): string {
-  return `whether the platform accepted it is unknown after two attempts; it is not sent a third time: ${reason}`;
-}
+/** Why a message that may be there is given up. */
+export const SPENT = "whether the platform accepted it is unknown after two attempts; it is not sent a third time";
 
 /** Crashes of the gateway with nothing but this message under way, after which it is not sent again. */
 const MAX_CRASHES = 3;

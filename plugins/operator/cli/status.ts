@@ -1,6 +1,7 @@
 import { release } from "node:os";
 // Types only, as in `health.ts`.
 import type { CliCommand, CliContext, CliTarget, ResultOf } from "svc/sdk";
+import { channelsLine } from "./channels-line.ts";
 import { hooksLine } from "./hooks-line.ts";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { modelsLine } from "./models-line.ts";
@@ -59,6 +60,7 @@ function items(status: StatusPayload, { target, page, memory }: Around): Array<[
     ["Agents", agents.join(", ") || "none"],
     ["Model", modelsLine(status.models) ?? "none"],
     ["Memory", memoryLine(memory) ?? "off"],
+    ["Channels", channelsLine(status.channelSummary) ?? "none"],
     ["Hooks", hooksLine(status.hooks) ?? "off"],
     ["Heartbeat", beats.join(", ") || "off"],
     ["Sessions", String(status.sessions.count)],

@@ -1,10 +1,10 @@
 import { commonErrors, type DeliveryRow, messageOf, methodOf, type PluginContext, type ResultOf } from "svc/sdk";
-import { outboundCounts } from "./health.ts";
-import { messagingMethods } from "./protocol-methods.ts";
-import { undeliveredNote } from "./queue/ends.ts";
-import { OUT } from "./queue/kit.ts";
-import { lifetimeMs, readOutgoing } from "./queue/message.ts";
-import type { Queue } from "./queue/queue.ts";
+import { outboundCounts } from "../health.ts";
+import { messagingMethods } from "../protocol-methods.ts";
+import { undeliveredNote } from "../queue/ends.ts";
+import { OUT } from "../queue/kit.ts";
+import { lifetimeMs, readOutgoing } from "../queue/message.ts";
+import type { Queue } from "../queue/queue.ts";
 
 const DEFAULT_LIMIT = 100;
 const waitingStates = ["accepted", "sending", "uncertain"] as const;
@@ -62,7 +62,7 @@ async function drop(row: DeliveryRow, ctx: PluginContext): Promise<void> {
     .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: ctx.clock.now() }]);
   ctx.logger.info(`message ${uid} was dropped by an operator`);
   const message = readOutgoing(uid, row.payload);
-  if (!message) return;
+  if (!message || message.isNotice) return;
   const note = { sessionKey: message.sessionKey, ...undeliveredNote(row, message, result.reason), label: "delivery" };
   await ctx
     .service("agents@1")

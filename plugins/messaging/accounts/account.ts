@@ -1,0 +1,245 @@
+import {
+  type Channel,
+  type ChannelAccount,
+  type ChannelRun,
+  type Disposable,
+  type Lease,
+  messageOf,
+  type PluginContext,
+  settledWithin,
+  sleep,
+} from "svc/sdk";
+import { Guards } from "../inbound/guards.ts";
+import type { receive } from "../inbound/receive.ts";
+import { clean, secretsOf } from "./clean.ts";
+import { type AccountState, patched, stoppedState } from "./state.ts";
+
+/** Waits before an account whose channel ended by itself is started again; the last one goes on. */
+const LADDER_MS = [5_000, 10_000, 30_000, 60_000, 120_000];
+/** Starts by the ladder; after them one each six minutes, ten in an hour. */
+const LADDER_STARTS = 10;
+const SLOW_MS = 360_000;
+/** An account that was ready for so long begins at the foot of the ladder again. */
+const STEADY_MS = 60_000;
+/** Time for a channel to end after its signal; then it is left to itself. */
+const STOP_MS = 5_000;
+/** Longest name of a lease. */
+const MAX_LEASE_CHARS = 200;
+
+export interface AccountDeps {
+  ctx: Pick<PluginContext, "clock" | "timers" | "logger" | "snapshot">;
+  /** The role of being the one that runs this account. */
+  acquire(name: string): Promise<Lease>;
+  receive(...args: [Parameters<typeof receive>[0], Parameters<typeof receive>[1]]): ReturnType<typeof receive>;
+  onChange(account: Account): void;
+}
+
+/**
+ * Supervises one account of a channel: starts it, watches what it says of itself, starts it again when it ends by itself, and stops it. A channel connects again by itself
+ * when its link breaks; here only the end of `start` counts. Refused credentials end it until somebody acts.
+ */
+export class Account {
+  readonly channel: Channel;
+  readonly accountId: string;
+  readonly guards: Guards;
+  readonly #deps: AccountDeps;
+  #state: AccountState = stoppedState;
+  /** The run in force; callbacks of an earlier one do nothing. */
+  #run: ChannelRun | undefined;
+  #generation = 0;
+  /** Last time that it became ready. */
+  #readyAt = 0;
+  #stopping: AbortController | undefined;
+  #supervision: Promise<void> | undefined;
+
+  constructor(channel: Channel, accountId: string, deps: AccountDeps) {
+    this.channel = channel;
+    this.accountId = accountId;
+    this.#deps = deps;
+    this.guards = new Guards(deps.ctx.clock);
+  }
+
+  get state(): AccountState {
+    return this.#state;
+  }
+
+  /** The run that messages go through; undefined while the account cannot send. */
+  get ready(): ChannelRun | undefined {
+    return this.#state.lifecycle === "ready" ? this.#run : undefined;
+  }
+
+  get isSupervised(): boolean {
+    return this.#stopping !== undefined;
+  }
+
+  /** Starts it, unless that was done. */
+  start(delayMs = 0): void {
+    if (this.#stopping) return;
+    const stopping = new AbortController();
+    this.#stopping = stopping;
+    this.#change({ ...stoppedState, ...kept(this.#state), lifecycle: "starting" });
+    this.#supervision = this.#supervise(stopping.signal, delayMs).catch((error: unknown) => {
+      this.#deps.ctx.logger.error(`${this.#name} is not supervised any more`, { error: messageOf(error) });
+    });
+  }
+
+  /** Stops it; resolves when the channel has ended, or was left to itself after 5 s. */
+  async stop(): Promise<void> {
+    const stopping = this.#stopping;
+    if (!stopping) return;
+    this.#stopping = undefined;
+    stopping.abort(new Error("the account is stopped"));
+    await this.#supervision;
+    if (this.#stopping === undefined) this.#change({ ...this.#state, lifecycle: "stopped", connected: false, lastStopAt: this.#now });
+  }
+
+  /** The platform has taken a message. */
+  noteSent(messageId: string): void {
+    this.guards.noteSent(messageId);
+    this.#state = { ...this.#state, lastOutboundAt: this.#now };
+  }
+
+  async #supervise(signal: AbortSignal, delayMs: number): Promise<void> {
+    await pause(delayMs, signal, this.#deps.ctx.timers);
+    for (let failures = 0; !signal.aborted; ) {
+      const end = await this.#runOnce(signal);
+      if (signal.aborted || this.#state.lifecycle === "blocked") return;
+      failures = end.readyMs >= STEADY_MS ? 1 : failures + 1;
+      const waitMs = failures > LADDER_STARTS ? SLOW_MS : (LADDER_MS[Math.min(failures, LADDER_MS.length) - 1] ?? SLOW_MS);
+      this.#change({
+        ...this.#state,
+        lifecycle: "recovering",
+        connected: false,
+        lastError: end.reason,
+        restarts: this.#state.restarts + 1,
+      });
+      this.#deps.ctx.logger.warn(`${this.#name} ended by itself; it is started again`, { reason: end.reason, waitMs, failures });
+      await pause(waitMs, signal, this.#deps.ctx.timers);
+    }
+  }
+
+  /** One call of the channel's `start`. */
+  async #runOnce(stop: AbortSignal): Promise<{ reason: string; readyMs: number }> {
+    const generation = ++this.#generation;
+    let lease: Lease | undefined;
+    let account: ChannelAccount;
+    try {
+      account = this.channel.config.resolve(this.#deps.ctx.snapshot(), this.accountId);
+    } catch (error) {
+      // Nothing but a change of the config helps, and that starts it anew.
+      this.#change({ ...this.#state, lifecycle: "blocked", connected: false, lastError: clean(messageOf(error)) });
+      return { reason: "", readyMs: 0 };
+    }
+    try {
+      lease = await this.#deps.acquire(`channel:${this.channel.id}:${this.accountId}`.slice(0, MAX_LEASE_CHARS));
+      const signal = AbortSignal.any([stop, lease.lost]);
+      const run = this.#runFor(account, generation, signal);
+      this.#run = run;
+      this.#change({ ...this.#state, lifecycle: "starting", connected: false, lastStartAt: this.#now });
+      await this.#started(run, signal);
+      return {
+        reason: lease.lost.aborted ? "its lease was lost" : "the channel ended without a reason",
+        readyMs: this.#readyMs,
+      };
+    } catch (error) {
+      return { reason: clean(messageOf(error), secretsOf(account)), readyMs: this.#readyMs };
+    } finally {
+      this.#generation += 1;
+      this.#run = undefined;
+      await lease
+        ?.release()
+        .catch((error: unknown) => this.#deps.ctx.logger.debug(`${this.#name}: its lease was not given back`, { error: messageOf(error) }));
+    }
+  }
+
+  /** Waits for the end of `start`; after its signal no longer than 5 s. */
+  async #started(run: ChannelRun, signal: AbortSignal): Promise<void> {
+    const work = (async () => this.channel.start(run))();
+    let onAbort: () => void = () => undefined;
+    const cut = new Promise<"cut">((resolve) => {
+      onAbort = () => void settledWithin(work, STOP_MS).then(() => resolve("cut"));
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
+    });
+    try {
+      let isOver = false;
+      void work.then(
+        () => (isOver = true),
+        () => (isOver = true),
+      );
+      const first = await Promise.race([work, cut]);
+      if (first === "cut" && !isOver)
+        this.#deps.ctx.logger.warn(`${this.#name} did not stop within ${STOP_MS / 1_000} s; it is left to itself`);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #runFor(account: ChannelAccount, generation: number, signal: AbortSignal): ChannelRun {
+    const { clock, logger } = this.#deps.ctx;
+    const isInForce = () => generation === this.#generation && !signal.aborted;
+    const secrets = secretsOf(account);
+    return {
+      account,
+      signal,
+      clock,
+      logger: logger.child(`${this.channel.id}/${this.accountId}`),
+      receive: async (event) => {
+        if (!isInForce()) throw new Error("this account was stopped; what it receives now belongs to its successor");
+        const { channel, accountId, guards } = this;
+        const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self });
+        this.#state = { ...this.#state, lastInboundAt: this.#now };
+        return ack;
+      },
+      state: (patch) => {
+        // States of a channel that is ending are ignored.
+        if (isInForce()) this.#change(patched(this.#state, patch, { now: this.#now, clean: (text) => clean(text, secrets) }));
+      },
+    };
+  }
+
+  #change(next: AccountState): void {
+    const before = this.#state;
+    this.#state = next;
+    if (before.lifecycle !== next.lifecycle) {
+      if (next.lifecycle === "ready") this.#readyAt = this.#deps.ctx.clock.monotonic();
+      const { lifecycle, lastError } = next;
+      const fields = lifecycle === "blocked" || lifecycle === "recovering" ? { error: lastError } : {};
+      const level = lifecycle === "blocked" ? "error" : lifecycle === "recovering" ? "warn" : "info";
+      this.#deps.ctx.logger[level](`${this.#name} is ${lifecycle}`, fields);
+    }
+    this.#deps.onChange(this);
+  }
+
+  /** Time for which it has been ready; the time that it took to connect does not count. */
+  get #readyMs(): number {
+    return this.#state.lifecycle === "ready" ? this.#deps.ctx.clock.monotonic() - this.#readyAt : 0;
+  }
+
+  get #now(): number {
+    return this.#deps.ctx.clock.now();
+  }
+
+  get #name(): string {
+    return `channel ${this.channel.id}, account ${this.accountId}`;
+  }
+}
+
+/** Facts that outlast a restart. */
+function kept({
+  lastConnectedAt,
+  lastDisconnect,
+  lastInboundAt,
+  lastOutboundAt,
+  lastStopAt,
+  lastStartAt,
+}: AccountState): Partial<AccountState> {
+  const facts = { lastConnectedAt, lastDisconnect, lastInboundAt, lastOutboundAt, lastStopAt, lastStartAt };
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as Partial<AccountState>;
+}
+
+async function pause(ms: number, signal: AbortSignal, timers: { setTimeout(fn: () => void, ms: number): Disposable }): Promise<void> {
+  if (ms > 0) await sleep(ms, signal, timers).catch(() => undefined);
+}

@@ -1,0 +1,83 @@
+import type { InboundEvent } from "svc/sdk";
+import { type AccountPolicy, groupOf } from "../accounts/policy.ts";
+
+/** Reason why a message is not taken on; stands in the log and in the answer to the adapter. */
+export type DropReason =
+  | "self"
+  | "echo"
+  | "bot-loop"
+  | "empty"
+  | "dm-disabled"
+  | "dm-not-allowed"
+  | "group-disabled"
+  | "group-not-listed"
+  | "sender-not-allowed"
+  | "not-mentioned";
+
+/** Facts that a judgement needs besides the message and the rules. */
+export interface AdmissionState {
+  /** The account itself wrote it. */
+  isOwn: boolean;
+  /** It is what the account has just sent. */
+  isEcho: boolean;
+  /** Two programs answer each other. */
+  isBotLoop: boolean;
+  /** The sender was approved by pairing. */
+  isPaired: boolean;
+  /** `unknown`: the channel has no way to tell. */
+  mention: "yes" | "no" | "unknown";
+  isCaseSensitive: boolean;
+}
+
+/**
+ * `setsRoute`: it decides where `channel: "last"` leads. `pair`: the sender is unknown and may ask to be let in.
+ */
+export type Admission = { next: "run"; setsRoute: boolean } | { next: "pair" } | { next: "drop"; reason: DropReason };
+
+/** Decides what becomes of a message from a channel, in the order in which the checks are documented. Pure. */
+export function admit(event: InboundEvent, policy: AccountPolicy, state: AdmissionState): Admission {
+  if (state.isOwn) return drop("self");
+  if (state.isEcho) return drop("echo");
+  if (state.isBotLoop) return drop("bot-loop");
+  if (event.text.trim() === "" && (event.media ?? []).length === 0) return drop("empty");
+  return event.chatType === "direct" ? admitDirect(event, policy, state) : admitGroup(event, policy, state);
+}
+
+function admitDirect(event: InboundEvent, policy: AccountPolicy, state: AdmissionState): Admission {
+  const { dmPolicy, allowFrom } = policy;
+  if (dmPolicy === "disabled") return drop("dm-disabled");
+  const isListed = matchesSender(allowFrom, event.sender, { ...policy, ...state });
+  if (isListed || (dmPolicy === "pairing" && state.isPaired)) return { next: "run", setsRoute: isListed || !hasOneOwner(allowFrom) };
+  return dmPolicy === "pairing" ? { next: "pair" } : drop("dm-not-allowed");
+}
+
+function admitGroup(event: InboundEvent, policy: AccountPolicy, state: AdmissionState): Admission {
+  if (policy.groupPolicy === "disabled") return drop("group-disabled");
+  const group = groupOf(policy, event.peer.id, state.isCaseSensitive);
+  if (group?.enabled === false) return drop("group-disabled");
+  if (policy.groupPolicy === "allowlist" && !group) return drop("group-not-listed");
+  const senders = group?.allowFrom ?? policy.groupAllowFrom;
+  if (senders && !matchesSender(senders, event.sender, { ...policy, ...state })) return drop("sender-not-allowed");
+  if ((group?.requireMention ?? true) && state.mention === "no") return drop("not-mentioned");
+  return { next: "run", setsRoute: true };
+}
+
+/** With one owner on the list the last route is theirs: a message of somebody else must not lead their reminders away. */
+function hasOneOwner(allowFrom: readonly string[]): boolean {
+  return allowFrom.length === 1 && allowFrom[0] !== "*";
+}
+
+/** True when a list names the sender: by the id that nobody else can take on, by the name only where the operator accepts that it may change hands. */
+export function matchesSender(
+  list: readonly string[],
+  { id, name }: Pick<InboundEvent["sender"], "id" | "name">,
+  { matchesNames, isCaseSensitive }: { matchesNames: boolean; isCaseSensitive: boolean },
+): boolean {
+  const fold = (text: string) => (isCaseSensitive ? text.trim() : text.trim().toLowerCase());
+  const wanted = new Set([fold(id), ...(matchesNames && name !== undefined ? [fold(name)] : [])]);
+  return list.some((entry) => entry === "*" || wanted.has(fold(entry)));
+}
+
+function drop(reason: DropReason): Admission {
+  return { next: "drop", reason };
+}

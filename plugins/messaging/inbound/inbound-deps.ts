@@ -1,0 +1,16 @@
+import type { Agents, DeliveryDir, Lease, Messaging, PluginContext, Store } from "svc/sdk";
+
+/** The rows that are executed here. */
+export const IN: readonly DeliveryDir[] = ["in"];
+
+/** Dependencies of the parts that run messages from channels. Services are asked for at each use: a provider may be replaced. */
+export interface InboundDeps {
+  readonly ctx: Pick<PluginContext, "clock" | "timers" | "logger" | "snapshot">;
+  /** Owner of claimed rows: this instance in this boot. It begins with the id of the boot and a slash, by which the store knows whose run a row began. */
+  readonly lease: string;
+  /** Acquires the role of the one instance that runs them. */
+  acquire(): Promise<Lease>;
+  store(): Store;
+  agents(): Agents;
+  deliver: Messaging["deliver"];
+}

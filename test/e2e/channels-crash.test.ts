@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ChannelPeer } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startLinesServer } from "../../examples/plugin-channel/src/peer.ts";
+import { eventually } from "../../sdk/testing/eventually.ts";
+import { configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
+import { buildFailing, failingAt } from "./_failpoints.ts";
+import { type Home, type Running, svcCommand } from "./_process.ts";
+
+/** The example channel, its server, and real gateways between them and a model that repeats what it is told. */
+
+const model = `
+import { definePlugin, stripFrames } from "svc/sdk";
+export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
+  ctx.registerModelProvider({
+    id: "echo", name: "Echo", defaultModel: "echo", models: () => [{ id: "echo", name: "Echo", input: ["text"] }], available: () => ({ ok: true }),
+    async *stream({ messages }) {
+      const last = messages.findLast(({ role }) => role === "user");
+      yield { type: "text", delta: "You said: " + stripFrames(last.content.map((part) => part.text ?? "").join(" ")) };
+      yield { type: "finish", reason: "stop" };
+    },
+  });
+} });`;
+
+/** Every point that the inbound half names, read from its source: a new one is swept without being listed here. */
+const folder = join(root, "plugins/messaging");
+const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+  (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"),
+);
+const points = [
+  ...new Set(
+    sources.flatMap((name) =>
+      [...readFileSync(join(folder, name), "utf8").matchAll(/reached\("((?:inbound|pairing)\.[\w-]+)"\)/g)].map((m) => m[1] ?? ""),
+    ),
+  ),
+].toSorted();
+
+/** A message whose run ends the process three times is given up, whichever point ended it: no home sees more than two kills. */
+const KILLS_OF_HOME = 2;
+const groups = Array.from({ length: Math.ceil(points.length / KILLS_OF_HOME) }, (_, i) =>
+  points.slice(i * KILLS_OF_HOME, (i + 1) * KILLS_OF_HOME),
+);
+
+let failing: string;
+const talks: Talk[] = [];
+
+beforeAll(async () => {
+  failing = await buildFailing();
+});
+afterAll(async () => {
+  await stopAll();
+  await Promise.all(talks.map(({ peer }) => peer.close()));
+});
+
+/** A home of its own with its server. */
+class Talk {
+  private constructor(
+    readonly home: Home,
+    readonly peer: ChannelPeer,
+  ) {}
+
+  static async open(): Promise<Talk> {
+    const peer = await startLinesServer();
+    const home = await freshHome();
+    home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
+    await configured(home, {
+      gateway: { mode: "local", auth: { token } },
+      agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
+      plugins: {
+        load: { paths: [join(root, "examples/plugin-channel"), "./echo.ts"] },
+        entries: { "channel-lines": { enabled: true, grants: ["net"] } },
+      },
+      channels: { lines: { ...peer.config({ accounts: 1, credentials: "good" }), allowFrom: ["@ada"] } },
+    });
+    await writeFile(join(home.stateDir, "echo.ts"), model);
+    const talk = new Talk(home, peer);
+    talks.push(talk);
+    return talk;
+  }
+
+  say(text: string, who = "@ada") {
+    return this.peer.say({ accountId: "default", chatType: "direct", peerId: who, senderId: who, text });
+  }
+
+  seenBy(who: string): string[] {
+    return this.peer.seen.flatMap((action) => (action.kind === "message" && action.to === who ? [action.text] : []));
+  }
+}
+
+const stranger = (point: string) => `@${point.replace(".", "-")}`;
+
+test("kill -9 at each step of the way of a message: it is answered once, and a stranger gets one code", async () => {
+  expect(points.length).toBeGreaterThan(8);
+  const swept: Array<{ talk: Talk; gateway: Running }> = [];
+  const rest = [...groups.entries()];
+  const work = async () => {
+    for (let next = rest.shift(); next; next = rest.shift()) swept[next[0]] = await sweep(next[1]);
+  };
+  await Promise.all([work(), work()]);
+  // The last points are those of pairing: two people wait there for an operator.
+  await operate(swept.at(-1) as (typeof swept)[number]);
+  for (const { gateway } of swept) expect(await gateway.kill("SIGTERM")).toBe(0);
+}, 240_000);
+
+async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }> {
+  const talk = await Talk.open();
+  const words: string[] = [];
+  for (const point of kills) {
+    const text = `word-${words.length}-of-${point}`;
+    if (!point.startsWith("pairing")) words.push(text);
+    await talk.say(text, point.startsWith("pairing") ? stranger(point) : "@ada");
+    await killedAt(talk.home, point);
+  }
+  const gateway = await gatewayIn(talk.home);
+  for (const word of words) await eventually(() => talk.seenBy("@ada").some((text) => text.includes(word)), 60_000);
+  const last = await talk.say("the last one");
+  const isAnswered = () => talk.peer.acknowledged?.(last) && talk.seenBy("@ada").some((text) => text.includes("the last one"));
+  await eventually(isAnswered, 60_000);
+  for (const word of words)
+    expect(
+      talk.seenBy("@ada").filter((text) => text.includes(word)),
+      word,
+    ).toHaveLength(1);
+  for (const who of kills.filter((point) => point.startsWith("pairing")).map(stranger))
+    expect(
+      talk.seenBy(who).filter((text) => text.includes("pairing code")),
+      who,
+    ).toHaveLength(1);
+  return { talk, gateway };
+}
+
+/** Starts a gateway that ends at a point, and waits for its end; it may come before the gateway is ready. */
+async function killedAt(home: Home, point: string): Promise<void> {
+  try {
+    const { child, out } = await gatewayIn({ ...home, program: failing }, [], failingAt(`${point}=kill`));
+    await eventually(() => child.signalCode !== null || child.exitCode !== null, 30_000).catch(() =>
+      expect.fail(`${point} was not reached: ${out.stdout}${out.stderr}`),
+    );
+    expect(child.signalCode, point).toBe("SIGKILL");
+  } catch (error) {
+    expect(String(error), point).toContain("ended with SIGKILL");
+  }
+}
+
+/** What an operator does with such a gateway, in a terminal. */
+async function operate({ talk, gateway }: { talk: Talk; gateway: Running }): Promise<void> {
+  const { home, peer } = talk;
+  const port = { SVC_GATEWAY_PORT: String(gateway.port) };
+  const { requests } = (await json(home, ["pairing", "list", "lines"], port)).value as {
+    requests: Array<{ code: string; senderId: string }>;
+  };
+  const [first, second] = requests as [(typeof requests)[number], (typeof requests)[number]];
+  const unclear = await svcCommand(home, ["pairing", "approve", "lines"], port);
+  expect(unclear).toMatchObject({ code: 2, stderr: expect.stringContaining("several people wait") });
+  expect(await svcCommand(home, ["pairing", "reject", "lines", second.code], port)).toMatchObject({ code: 0 });
+  const approved = await svcCommand(home, ["pairing", "approve", "lines", "--notify"], port);
+  const told = `${first.senderId} on lines, account default: may write direct messages now.\n`;
+  expect(approved, approved.stderr).toMatchObject({ code: 0, stdout: told });
+  await talk.say("hello", first.senderId);
+  await eventually(() => talk.seenBy(first.senderId).includes("You said: hello"));
+
+  const status = await json(home, ["channels", "status", "--probe"], port);
+  expect(status).toMatchObject({
+    code: 0,
+    value: { source: "gateway", channelAccounts: { lines: [{ accountId: "default", lifecycle: "ready", probe: { ok: true } }] } },
+  });
+  expect(status.stderr).toBe("");
+  for (const secret of peer.secrets) expect(JSON.stringify(status.value)).not.toContain(secret);
+  const stopped = await svcCommand(home, ["channels", "stop", "lines"], port);
+  expect(stopped, stopped.stderr).toMatchObject({ code: 0, stdout: "lines, account default: stopped.\n" });
+  await eventually(() => peer.connections() === 0);
+  expect((await svcCommand(home, ["channels", "start", "lines", "--account", "default"], port)).code).toBe(0);
+  await talk.say("and back");
+  await eventually(() => talk.seenBy("@ada").includes("You said: and back"));
+}
+
+test("svc channels list without a gateway shows the config", async () => {
+  const { home } = await Talk.open();
+  const listed = await svcCommand(home, ["channels", "list"]);
+  expect(listed).toMatchObject({ code: 0, stderr: "Gateway not reachable — showing config only.\n" });
+  expect(listed.stdout).toMatch(/lines +default +yes/);
+});
