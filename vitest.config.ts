@@ -13,6 +13,8 @@ const shared = {
 const sharing = { isolate: false, setupFiles: ["./test/setup.ts", "./test/setup-shared.ts"] };
 
 const { plain, gateway } = testKinds();
+/** Files about a process itself: what modules do at their first import, what the runner leaves in it. Each has one of its own. */
+const alone = ["test/meta/{expressions,process-state,sequencer}.test.ts"];
 /** `npm run test:long` sets it. Files named `*.long.test.ts` are storms and fuzz through and through: they run with it only. */
 const isLong = process.env.SVC_TEST_LONG === "1";
 /** Tests that load the machine themselves: one after the other, with nothing beside them. */
@@ -21,8 +23,8 @@ const storms = ["test/e2e/{storm,reload-storm}.long.test.ts"];
 export default defineConfig({
   ...shared,
   test: {
-    // The default is one less than the cores: one, on the smallest machine that runs this. Many tests wait for sockets, files and clocks.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Of its wall time a test file computes in about half; the rest is waiting for sockets, files and clocks. Four fill two cores, and need up to 4 GB.
+    maxWorkers: Math.max(4, availableParallelism()),
     globalSetup: ["./test/global-setup.ts"],
     experimental: { fsModuleCache: true },
     // Projects of one group share the workers.
@@ -37,7 +39,8 @@ export default defineConfig({
       }),
       // On a fresh clone the first test of a process translates the plugins that it starts: half a minute where other work wants the cores.
       project("gateway", gateway, { ...sharing, testTimeout: 60_000, hookTimeout: 60_000 }),
-      project("meta", ["test/meta/**/*.test.ts"], { testTimeout: 60_000 }),
+      project("meta", ["test/meta/**/*.test.ts"], { ...sharing, exclude: alone, testTimeout: 60_000 }),
+      project("alone", alone, { testTimeout: 60_000 }),
       // Files that cannot start a gateway.
       project("unit", plain, { ...sharing, testTimeout: 20_000, hookTimeout: 30_000 }),
       ...(isLong

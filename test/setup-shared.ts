@@ -11,7 +11,7 @@ import { watchProcessState } from "./process-state.ts";
 const changes = watchProcessState();
 const resources = watchOpenResources();
 failOnWireFaults();
-// What the last hooks of a file see is told of this file, not of the next.
+// A finding of a file's last hooks is reported for that file, not for the next one.
 afterAll(throwWireFaults);
 afterAll(async () => {
   setFailpoint(undefined);

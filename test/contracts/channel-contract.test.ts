@@ -94,6 +94,26 @@ const mutants: Array<[string, () => Lines, string]> = [
     "a text at its limit goes out whole, and a longer one is never cut in silence",
   ],
   [
+    "cuts long texts inside a character",
+    () => {
+      const own = createLinesChannel();
+      const part = (m: OutboundMessage, start: number, end?: number) => ({
+        ...cut(m, (text) => text.slice(start, end)),
+        uid: `${m.uid}-${start}`,
+      });
+      const isLong = (m: OutboundMessage) => (m.text?.text.length ?? 0) > 3_999;
+      return {
+        ...own,
+        send: async (m, run) => {
+          if (!isLong(m)) return own.send(m, run);
+          await own.send(part(m, 0, 3_999), run);
+          return own.send(part(m, 3_999), run);
+        },
+      };
+    },
+    "a long text is never cut inside a character",
+  ],
+  [
     "sends only the first line",
     () => withMessage((m) => cut(m, (text) => text.split("\n")[0] as string)),
     "lines and characters of more than one byte go out as they are",

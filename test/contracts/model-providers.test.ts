@@ -1,7 +1,7 @@
-import { modelProviderContract } from "svc/sdk/testing";
+import { createTestRequests, modelProviderContract, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe } from "vitest";
-import { type Connection, createConnection } from "../../plugins/model-openai-compatible/connection.ts";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
+import { createVendorFetch } from "../../plugins/model-openai-compatible/vendor-fetch.ts";
 import { createRecallProvider } from "../../plugins/model-recall/provider.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 
@@ -21,15 +21,15 @@ describe("model-recall", () => {
 
 describe("model-openai-compatible", () => {
   let vendor: FakeOpenAi;
-  let connection: Connection;
+  let requests: TestRequests;
 
   beforeAll(async () => {
     vendor = await startFakeOpenAi();
-    connection = createConnection(30_000);
+    requests = createTestRequests();
   });
 
   afterAll(async () => {
-    await connection.close();
+    await requests.close();
     await vendor.close();
   });
 
@@ -54,7 +54,7 @@ describe("model-openai-compatible", () => {
         models: [],
         maxTokensField: "max_tokens",
       },
-      { connection, clock: { now: Date.now, monotonic: () => performance.now() }, logger: quiet },
+      { fetch: createVendorFetch(requests.request, 30_000), clock: { now: Date.now, monotonic: () => performance.now() }, logger: quiet },
     ),
     text: { model: "ok" },
     tool: { model: "tool", tools: [search] },

@@ -50,7 +50,7 @@ async function write(name: string, sample: Sample): Promise<string> {
     ...sample.manifest,
   };
   const setup = sample.setup ?? "";
-  const code = `import { definePlugin, z } from "svc/sdk";
+  const code = `import { definePlugin, durationMs, z } from "svc/sdk";
 import { createServer } from "node:net";
 const { opened } = globalThis["svc-test-shared"];
 export default definePlugin({
@@ -74,6 +74,16 @@ const casesOf = (root: string) => pluginCases(root, { limits: { setupTimeoutMs: 
 
 test("a plugin that keeps the contract passes every case", async () => {
   expect(await failing(casesOf(await write("good", {})))).toEqual([]);
+});
+
+test("a plugin whose amounts are written with their unit and range passes every case", async () => {
+  const keep = {
+    anyOf: [{ type: "integer", minimum: 0, maximum: 60_000 }, { type: "string" }],
+    amount: { unit: "ms", min: 0, max: 60_000 },
+  };
+  const manifest = { configSchema: { ...schema, properties: { prefix: schema.properties.prefix, keep } } };
+  const config = 'z.strictObject({ prefix: z.string().default("> "), keep: durationMs(0, 60_000).optional() })';
+  expect(await failing(casesOf(await write("amounts", { manifest, config })))).toEqual([]);
 });
 
 const row = { message: "no echo", http: 503, rpc: "UNAVAILABLE" };

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rename, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -62,16 +63,17 @@ export async function linkFolder(folder: string, name: string, target: string): 
   await symlink(target, link, "junction");
 }
 
-/** Runs a program of the checkout's packages in a folder; resolves with its exit code and all it printed. */
+/** Runs a program of a folder's packages, or else of the checkout's, in the folder; resolves with its exit code and all it printed. */
 export async function runTool(
   tool: "typescript/bin/tsc" | "vitest/vitest.mjs",
   args: string[],
   cwd: string,
 ): Promise<{ code: number; text: string }> {
+  const own = join(cwd, "node_modules", tool);
   // The runner of this test must not be taken for that of the folder.
   const { VITEST: _, VITEST_WORKER_ID: __, VITEST_POOL_ID: ___, NODE_ENV: ____, ...env } = process.env;
   try {
-    const { stdout, stderr } = await run(process.execPath, [join(root, "node_modules", tool), ...args], {
+    const { stdout, stderr } = await run(process.execPath, [existsSync(own) ? own : join(root, "node_modules", tool), ...args], {
       cwd,
       env: { ...env, NO_COLOR: "1" },
     });

@@ -7,15 +7,17 @@ import { expect, onTestFinished } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { freePort, token } from "./_cli.ts";
 import { type GuideBlock, shellLines } from "./_guide.ts";
-import type { InstalledPackages } from "./_installed.ts";
+import type { SharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
 
-/** Port of the gateway, and of the page's own server, as the pages print them. */
-const PRINTED = { gateway: "127.0.0.1:18789", server: "8080" };
+/** Port of the gateway, of the page's own server and of a server of IRC, as the pages print them. */
+const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667" };
 /** Lines that go on until somebody ends them. */
-const serving = /^(svc plugins dev|node serve\.mjs)\b/;
-/** A line that installs what the package.json of a new folder asks for. */
-const installing = /^npm install\b(?! \w)/;
+const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii)\b/;
+/** What the programs among them print once they are there. */
+const SERVES: Readonly<Record<string, string>> = { svc: "watching", ngircd: "Now listening", ii: "End of MOTD command" };
+/** The line that installs what the package.json of a new folder asks for, and runs the tests. */
+export const TESTING = "npm install && npm test";
 const LINE_MS = 300_000;
 
 /** What npm needs to reach the registry of this machine; a reader's home is empty. */
@@ -38,12 +40,12 @@ export interface ReaderOptions {
   seePage?(expected: string, serverPort: number): Promise<void>;
   /** Lines that are left out, each with the reason. */
   leftOut?: Readonly<Record<string, string>>;
-  /** Packages of the readers before, for the next who installs. */
-  packages?: InstalledPackages;
+  /** Readers who share the installation of the first, and its runner; others type `npm install && npm test` themselves. */
+  tests?: SharedTests;
 }
 
 /** Somebody for one test: what runs is ended, and the folder removed, when the test is over, however it ends. */
-export async function createReader({ home, port: gatewayPort, seePage, leftOut = {}, packages }: ReaderOptions): Promise<Reader> {
+export async function createReader({ home, port: gatewayPort, seePage, leftOut = {}, tests }: ReaderOptions): Promise<Reader> {
   const folder = await mkdtemp(join(tmpdir(), "svc-reader-"));
   const [work, bin, state] = [join(folder, "work"), join(folder, "bin"), join(folder, "state")];
   for (const path of [work, bin, state]) await mkdir(path);
@@ -51,7 +53,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   await chmod(join(bin, "svc"), 0o755);
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
-  const serverPort = await freePort();
+  const [serverPort, ircPort] = [await freePort(), await freePort()];
   let said = "";
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 
@@ -66,7 +68,10 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
     GATEWAY_TOKEN: token,
   });
   const local = async (text: string) =>
-    text.replaceAll(PRINTED.server, String(serverPort)).replaceAll(PRINTED.gateway, `127.0.0.1:${await gatewayPort()}`);
+    text
+      .replaceAll(PRINTED.server, String(serverPort))
+      .replaceAll(PRINTED.irc, String(ircPort))
+      .replaceAll(PRINTED.gateway, `127.0.0.1:${await gatewayPort()}`);
   const cwd = () => readFile(join(state, "cwd"), "utf8");
   const start = async (script: string): Promise<{ child: ChildProcess; out: { stdout: string; stderr: string } }> => {
     const child = spawn("sh", ["-c", script], { cwd: await cwd(), env: await env(), stdio: ["ignore", "pipe", "pipe"], timeout: LINE_MS });
@@ -79,14 +84,14 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   const type = async (line: string): Promise<void> => {
     const restore = `set -e; . "${state}/env"; cd "$(cat "${state}/cwd")"`;
     const keep = `export -p | grep -v -E '^export (PATH|PWD|OLDPWD|GATEWAY_URL)=' > "${state}/env"; printf %s "$PWD" > "${state}/cwd"`;
-    const installs = installing.test(line) ? await cwd() : undefined;
-    if (installs !== undefined) await packages?.lendTo(installs);
+    const sharing = line === TESTING ? tests : undefined;
+    if (sharing && !(await sharing.begin(await cwd()))) return;
     const { child, out } = await start(`${restore}\n${await local(line)}\n${keep}`);
     const [code] = (await once(child, "close")) as [number | null];
     // A finding of doctor is no failure of the page.
     const isFine = code === 0 || (code === 1 && line.startsWith("svc doctor"));
     expect(`${line}: ${isFine ? "" : `${code} ${out.stdout}${out.stderr}`}`).toBe(`${line}: `);
-    if (installs !== undefined) await packages?.keepOf(installs);
+    await sharing?.installed(await cwd());
     said = out.stdout;
   };
   const serve = async (line: string): Promise<void> => {
@@ -95,7 +100,8 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
     running.push(entry);
     await eventually(async () => {
       if (child.exitCode !== null) throw new Error(`${line} ended with ${child.exitCode}: ${entry.text()}`);
-      return line.startsWith("node") ? (await fetch(`http://127.0.0.1:${serverPort}/`)).ok : entry.text().includes("watching");
+      const sign = SERVES[line.split(" ")[0] ?? ""];
+      return sign === undefined ? (await fetch(`http://127.0.0.1:${serverPort}/`)).ok : entry.text().includes(sign);
     }, 30_000);
   };
   const dev = () => running.find(({ line }) => line.startsWith("svc plugins dev"));

@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Home } from "./_process.ts";
+import { createClient } from "svc/sdk/client";
+import { token } from "./_cli.ts";
+import type { Home, Running } from "./_process.ts";
 
 /** What one client of the other process has seen. */
 export interface SeenClient {
@@ -140,6 +142,16 @@ export default definePlugin({ id: "loud", version: "1.0.0", svc: { api: "*" }, s
     return {};
   });
 } });`;
+
+/** A client of the backend for this gateway, not yet connected. */
+export function backendClient({ url }: Running) {
+  return createClient({
+    url: url.replace("http", "ws"),
+    auth: { token },
+    client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
+    scopes: ["operator.read", "operator.write"],
+  });
+}
 
 /** A seed for this run; the test's name shows it, so that a failure can be repeated with `SVC_TEST_SEED`. */
 export const runSeed = Number(process.env.SVC_TEST_SEED ?? Date.now() % 1_000_000);

@@ -10,6 +10,7 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, gatewayIn, json, stopAll } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { linkFolder, linkPackage, type PackedProduct, packProduct, runTool } from "./_packed.ts";
+import { expectTested, settingsOf, type TestedPlugins, testPlugins } from "./_plugin-tests.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 let product: PackedProduct;
@@ -114,36 +115,26 @@ void [createTestGateway({ models: [fakeModel(["hello"])], config: { logging: { l
 });
 
 describe("svc plugins create", () => {
-  // All kinds are checked and tested by one run of each tool; the guides run them in the folder of each.
+  // All kinds are checked and tested by one run of each tool; a guide is followed to the letter (guides.test.ts).
   let checked: Awaited<ReturnType<typeof runTool>>;
-  let tested: VitestReport;
+  let tested: TestedPlugins;
 
   beforeAll(async () => {
     for (const kind of kinds) await myPlugin(kind);
     for (const name of ["vitest", "@types/node"]) await linkPackage(author, name);
     await writeFile(join(author, "tsconfig.json"), JSON.stringify({ extends: `./my-${kinds[0]}/tsconfig.json`, include: ["my-*/src"] }));
-    // The config that all of them have, for one process instead of six.
-    const config = `import own from "./my-${kinds[0]}/vitest.config.ts";
-export default { ...own, test: { ...own.test, include: ["my-*/src/**/*.test.ts"], isolate: false, maxWorkers: 1 } };`;
-    await writeFile(join(author, "vitest.config.mjs"), config);
     checked = await runTool("typescript/bin/tsc", ["--noEmit"], author);
-    const { code, text } = await runTool("vitest/vitest.mjs", ["run", "--reporter=json", "--outputFile=report.json"], author);
-    const report = await readFile(join(author, "report.json"), "utf8").catch(() => Promise.reject(new Error(text)));
-    tested = { ...(JSON.parse(report) as VitestReport), code };
+    tested = await testPlugins(
+      author,
+      kinds.map((kind) => `my-${kind}`),
+    );
   }, 300_000);
 
   test.each(kinds)("a new plugin of kind %s checks its types and keeps the contract of its kind", async (kind) => {
-    for (const settings of ["tsconfig.json", "vitest.config.ts"]) {
-      const [first, own] = await Promise.all([kinds[0], kind].map((name) => readFile(join(author, `my-${name}`, settings), "utf8")));
-      expect(own, settings).toBe(first);
-    }
+    const [first, own] = await Promise.all([kinds[0], kind].map((name) => settingsOf(join(author, `my-${name}`))));
+    expect(own).toEqual(first);
     expect(checked).toEqual({ code: 0, text: "" });
-    const own = tested.testResults.filter(({ name }) => name.includes(`/my-${kind}/`));
-    const tests = own.flatMap(({ assertionResults }) => assertionResults);
-    expect(own.filter(({ status }) => status !== "passed").map(({ name, message }) => `${name}: ${message}`)).toEqual([]);
-    expect(tests.filter(({ status }) => status !== "passed")).toEqual([]);
-    expect(tests.length).toBeGreaterThan(0);
-    expect(tested.code).toBe(0);
+    expectTested(tested, `my-${kind}`);
   });
 
   test("refuses a folder that is not empty, an odd id and an unknown kind", async () => {
@@ -161,12 +152,6 @@ export default { ...own, test: { ...own.test, include: ["my-*/src/**/*.test.ts"]
     expect(elsewhere).toMatchObject({ code: 0, value: { ok: true, id: "placed", kind: "plain", folder: join(author, "deep/er") } });
   });
 });
-
-/** What vitest writes of a run. */
-interface VitestReport {
-  code: number;
-  testResults: Array<{ name: string; status: string; message: string; assertionResults: Array<{ fullName: string; status: string }> }>;
-}
 
 /** `svc plugins dev --json` in a folder, event by event. */
 async function startDev(folder: string): Promise<{ child: ChildProcess; next(): Promise<Record<string, unknown>> }> {

@@ -1,24 +1,50 @@
 import { once } from "node:events";
-import { readFile, stat } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { request as plainRequest } from "node:http";
 import { request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { networkInterfaces } from "node:os";
+import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
+/** State directory after gateways with `--https`, once there is one: a certificate costs as much as a start. */
+let left: string | undefined;
 afterEach(stopAll);
+afterAll(() => left !== undefined && rm(left, { recursive: true, force: true }));
 
-async function devHome(): Promise<Home> {
-  const home = await freshHome();
-  const config = { gateway: { mode: "local", auth: { token }, http: { maxBodyBytes: 100_000 } } };
-  return configured({ ...home, stateDir: join(home.env.HOME as string, ".svc-dev") }, config);
+const certificateIn = ({ stateDir }: Home) => join(stateDir, "gateway/https");
+
+/** Keeps what gateways have left in a home, for those after them. */
+async function keep({ stateDir }: Home): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-https-"));
+  await cp(stateDir, folder, { recursive: true });
+  left = folder;
+  return folder;
 }
+
+/** Returns what the first test has kept; where it has not run, a start of its own leaves the same. */
+async function leftByStart(): Promise<string> {
+  if (left !== undefined) return left;
+  const home = await freshDevHome();
+  const gateway = await gatewayIn(home, ["--dev", "--https"]);
+  await gateway.kill("SIGTERM");
+  return keep(home);
+}
+
+async function freshDevHome(from?: string): Promise<Home> {
+  const own = await freshHome();
+  const stateDir = join(own.env.HOME as string, ".svc-dev");
+  if (from !== undefined) await cp(from, stateDir, { recursive: true });
+  return configured({ ...own, stateDir }, { gateway: { mode: "local", auth: { token }, http: { maxBodyBytes: 100_000 } } });
+}
+
+/** A home in which gateways with `--https` have been before. */
+const devHome = async () => freshDevHome(await leftByStart());
 
 function certificateOf(port: number): Promise<{ serial: string; names: string | undefined }> {
   return new Promise((resolve, reject) => {
@@ -54,7 +80,7 @@ function send(port: number, path: string, { body, ask = request }: { body?: stri
 
 describe("svc --dev gateway --https", () => {
   test("serves HTTPS and WSS with a certificate of its own below the state directory, and shows where", async () => {
-    const home = await devHome();
+    const home = await freshDevHome();
     const gateway = await gatewayIn(home, ["--dev", "--https"]);
     expect(await send(gateway.port, "/healthz")).toBe(200);
     const { serial, names } = await certificateOf(gateway.port);
@@ -70,11 +96,13 @@ describe("svc --dev gateway --https", () => {
     await gateway.kill("SIGTERM");
     const again = await gatewayIn(home, ["--dev", "--https"]);
     expect((await certificateOf(again.port)).serial).toBe(serial);
+    await again.kill("SIGTERM");
+    await keep(home);
   });
 
   test("is not needed for --dev: without it the port speaks HTTP, also after a start with it", async () => {
     const home = await devHome();
-    await (await gatewayIn(home, ["--dev", "--https"])).kill("SIGTERM");
+    expect(await readdir(certificateIn(home))).toEqual(["cert.pem", "key.pem"]);
     const gateway = await gatewayIn(home, ["--dev"]);
     expect(await send(gateway.port, "/healthz", { ask: plainRequest })).toBe(200);
     expect(await svcCommand(home, ["--dev", "health"])).toMatchObject({ code: 0, stderr: "" });

@@ -5,12 +5,13 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { bodyOf, closeRawSockets, dial, type RawSocket, sendRaw, statusesOf, statusOf, upgradeRequest } from "../kernel/_raw.ts";
 import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
-import { svcCommand } from "./_process.ts";
+import { command } from "./_command.ts";
+import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 const run = promisify(execFile);
 const servers: Server[] = [];
@@ -34,12 +35,16 @@ describe("beyond loopback nothing starts without a credential", () => {
   const binds = [{ bind: "lan" }, { bind: "custom", customBindHost: "0.0.0.0" }];
   const auths = [{ mode: "none" }, {}, { mode: "password" }, { mode: "token", password: "the-other-kind" }];
 
-  test.each(binds.flatMap((bind) => auths.map((auth) => [bind, auth] as const)))("%j with auth %j", async (bind, auth) => {
-    const home = await configured(await freshHome(), { gateway: { mode: "local", ...bind, auth } });
-    const refused = await svcCommand(home, ["gateway"]);
-    expect([refused.code, refused.stdout]).toEqual([78, ""]);
-    expect(refused.stderr).toMatch(/refusing to bind gateway to 0\.0\.0\.0:\d+ without auth/);
-  });
+  const table = binds.flatMap((bind) => auths.map((auth) => [bind, auth] as const));
+  test.each(table.map(([bind, auth], i) => [bind, auth, i === 0 ? svcCommand : command] as const))(
+    "%j with auth %j",
+    async (bind, auth, run) => {
+      const home = await configured(await freshHome(), { gateway: { mode: "local", ...bind, auth } });
+      const refused = await run(home, ["gateway"]);
+      expect([refused.code, refused.stdout]).toEqual([78, ""]);
+      expect(refused.stderr).toMatch(/refusing to bind gateway to 0\.0\.0\.0:\d+ without auth/);
+    },
+  );
 
   test("with a trusted proxy it does, and only for that proxy", async () => {
     const auth = { mode: "trusted-proxy", trustedProxy: { userHeader: "x-user" } };
@@ -49,49 +54,103 @@ describe("beyond loopback nothing starts without a credential", () => {
   });
 });
 
-test("forty heads that come a byte every three seconds are all gone in the end, and nobody else waits", async () => {
-  const { port } = await gatewayWith();
-  const slow = await Promise.all(Array.from({ length: 40 }, () => dial(port)));
-  const head = get("/v1/models", `${bearer}X-Pad: ${"x".repeat(100)}\r\n`);
-  let sent = 0;
-  const drip = () => {
-    for (const { socket, write } of slow) if (socket.writable) write(head.charAt(sent));
-    sent += 1;
-  };
-  drip();
-  const dripping = setInterval(drip, 3_000);
-  try {
-    expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
-    expect(statusOf(await sendRaw(port, get("/v1/models", bearer)))).toBe(200);
-    await Promise.all(slow.map(({ ended }) => ended));
-    expect(slow.map(({ received }) => statusesOf(received()))).toEqual(slow.map(() => [408]));
-    expect(sent).toBeLessThanOrEqual(8); // 15 s for a head, looked at every 2 s
-  } finally {
-    clearInterval(dripping);
-  }
-}, 40_000);
+describe("against one gateway", () => {
+  let home: Home;
+  let gateway: Running;
+  beforeAll(async () => {
+    home = await configured(await createHome(), { gateway: { mode: "local", auth: { token, rateLimit: { maxAttempts: 100 } } } });
+    gateway = await startGateway(home);
+  });
+  afterAll(async () => {
+    await gateway?.kill("SIGTERM");
+    await home?.remove();
+  });
 
-test("ten bodies of 50 MB behind wrong tokens are answered and not taken in", async () => {
-  const gateway = await gatewayWith({ auth: { token, rateLimit: { maxAttempts: 100 } } });
-  await sendRaw(gateway.port, get("/v1/models", bearer));
-  const before = await memoryOf(gateway.child.pid);
-  const chunk = Buffer.alloc(1_000_000, 0x20);
-  const pour = async (lines: string): Promise<RawSocket> => {
-    const raw = await dial(gateway.port);
-    raw.socket.setMaxListeners(0);
-    raw.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n${lines}\r\n`);
-    for (let i = 0; i < 50 && raw.socket.writable; i++) {
-      if (!raw.socket.write(chunk)) await Promise.race([new Promise((resolve) => raw.socket.once("drain", resolve)), raw.ended]);
+  test("forty heads that come a byte every three seconds are all gone in the end, and nobody else waits", async () => {
+    const { port } = gateway;
+    const slow = await Promise.all(Array.from({ length: 40 }, () => dial(port)));
+    const head = get("/v1/models", `${bearer}X-Pad: ${"x".repeat(100)}\r\n`);
+    let sent = 0;
+    const drip = () => {
+      for (const { socket, write } of slow) if (socket.writable) write(head.charAt(sent));
+      sent += 1;
+    };
+    drip();
+    const dripping = setInterval(drip, 3_000);
+    try {
+      expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
+      expect(statusOf(await sendRaw(port, get("/v1/models", bearer)))).toBe(200);
+      await Promise.all(slow.map(({ ended }) => ended));
+      expect(slow.map(({ received }) => statusesOf(received()))).toEqual(slow.map(() => [408]));
+      expect(sent).toBeLessThanOrEqual(8); // 15 s for a head, looked at every 2 s
+    } finally {
+      clearInterval(dripping);
     }
-    await raw.ended;
-    return raw;
-  };
-  const refused = await Promise.all(Array.from({ length: 10 }, () => pour("Authorization: Bearer wrong\r\n")));
-  expect(refused.map(({ received }) => statusesOf(received()))).toEqual(refused.map(() => [401]));
-  const large = await Promise.all(Array.from({ length: 10 }, () => pour(bearer)));
-  expect(large.map(({ received }) => statusesOf(received()))).toEqual(large.map(() => [413]));
-  expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(20_000_000);
-}, 60_000);
+  }, 40_000);
+
+  test("ten bodies of 50 MB behind wrong tokens are answered and not taken in", async () => {
+    await sendRaw(gateway.port, get("/v1/models", bearer));
+    const before = await memoryOf(gateway.child.pid);
+    const chunk = Buffer.alloc(1_000_000, 0x20);
+    const pour = async (lines: string): Promise<RawSocket> => {
+      const raw = await dial(gateway.port);
+      raw.socket.setMaxListeners(0);
+      raw.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000\r\n${lines}\r\n`);
+      for (let i = 0; i < 50 && raw.socket.writable; i++) {
+        if (!raw.socket.write(chunk)) await Promise.race([new Promise((resolve) => raw.socket.once("drain", resolve)), raw.ended]);
+      }
+      await raw.ended;
+      return raw;
+    };
+    const refused = await Promise.all(Array.from({ length: 10 }, () => pour("Authorization: Bearer wrong\r\n")));
+    expect(refused.map(({ received }) => statusesOf(received()))).toEqual(refused.map(() => [401]));
+    const large = await Promise.all(Array.from({ length: 10 }, () => pour(bearer)));
+    expect(large.map(({ received }) => statusesOf(received()))).toEqual(large.map(() => [413]));
+    expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(20_000_000);
+  }, 60_000);
+
+  test("a CONNECT request that is reset does not end the gateway, and two hundred of them hold no descriptor", async () => {
+    const descriptors = async () => (await readdir(`/proc/${gateway.child.pid}/fd`)).length;
+    await sendRaw(gateway.port, get("/healthz"));
+    const before = await descriptors();
+    const request = "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n";
+
+    const reset = await dial(gateway.port);
+    reset.write(request);
+    await eventually(() => reset.received() !== "");
+    reset.socket.resetAndDestroy();
+    const open = await Promise.all(Array.from({ length: 200 }, () => dial(gateway.port)));
+    for (const { write } of open) write(request);
+    await Promise.all(open.map(({ ended }) => ended));
+
+    expect(open.map(({ received }) => statusesOf(received()))).toEqual(open.map(() => [405]));
+    expect(await eventually(async () => (await descriptors()) < before + 100)).toBe(true); // its own files and workers come and go
+    expect(gateway.child.exitCode).toBeNull();
+    expect(statusOf(await sendRaw(gateway.port, get("/healthz")))).toBe(200);
+  });
+
+  test("pipelined requests whose answers nobody reads cost the memory of one answer for each connection", async () => {
+    const { port } = gateway;
+    const page = await fetch(`http://127.0.0.1:${port}/`).then((res) => res.text());
+    const assets = [...page.matchAll(/"((?:\.?\/)?assets\/[^"]+\.js)"/g)].map(
+      (match) => new URL(match[1] ?? "", `http://127.0.0.1:${port}/`).pathname,
+    );
+    const sizes = await Promise.all(
+      assets.map(async (path) => (await fetch(`http://127.0.0.1:${port}${path}`).then((res) => res.text())).length),
+    );
+    const largest = assets[sizes.indexOf(Math.max(...sizes))];
+    const before = await memoryOf(gateway.child.pid);
+    const deaf = await Promise.all(Array.from({ length: 30 }, () => dial(port)));
+
+    for (const { socket, write } of deaf) {
+      socket.pause();
+      write(`GET ${largest} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(1_000));
+    }
+    for (let i = 0; i < 20; i++) expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
+
+    expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(150_000_000);
+  }, 60_000);
+});
 
 test("nothing but its own settings decides where it listens, and a held port is no reason for another one", async () => {
   const home = await configured(await freshHome());
@@ -138,14 +197,14 @@ describe("a program that squats the port", () => {
   });
 
   test.each([
-    ["says nothing", undefined],
-    ["greets with something else", '{"type":"hello"}'],
-    ["challenges without a nonce", '{"type":"event","event":"connect.challenge","payload":{}}'],
-    ["challenges with an odd nonce", '{"type":"event","event":"connect.challenge","payload":{"nonce":7,"ts":1}}'],
-  ])("and %s learns no secret from a command", async (_, greeting) => {
+    ["says nothing", undefined, svcCommand],
+    ["greets with something else", '{"type":"hello"}', command],
+    ["challenges without a nonce", '{"type":"event","event":"connect.challenge","payload":{}}', command],
+    ["challenges with an odd nonce", '{"type":"event","event":"connect.challenge","payload":{"nonce":7,"ts":1}}', command],
+  ])("and %s learns no secret from a command", async (_, greeting, run) => {
     const squatter = await squat(greeting);
     const home = await configured(await freshHome());
-    const done = await svcCommand(home, ["health", "--timeout", "1500"], { SVC_GATEWAY_PORT: String(squatter.port) });
+    const done = await run(home, ["health", "--timeout", "1500"], { SVC_GATEWAY_PORT: String(squatter.port) });
     expect(done.code).not.toBe(0);
     expect(squatter.opened()).toBeGreaterThan(0);
     expect(squatter.heard.join("\n")).not.toContain(token);
@@ -183,50 +242,6 @@ test("connections never take the last descriptors: upgrades stop first, then con
   for (const { socket } of [...idle, ...flood]) socket.destroy();
   expect(await eventually(async () => (await upgrade()) === 101)).toBe(true);
   expect(statusOf(await sendRaw(port, get("/v1/models", bearer)))).toBe(200);
-}, 60_000);
-
-test("a CONNECT request that is reset does not end the gateway, and two hundred of them hold no descriptor", async () => {
-  const gateway = await gatewayWith();
-  const descriptors = async () => (await readdir(`/proc/${gateway.child.pid}/fd`)).length;
-  await sendRaw(gateway.port, get("/healthz"));
-  const before = await descriptors();
-  const request = "CONNECT 127.0.0.1:22 HTTP/1.1\r\nHost: 127.0.0.1:22\r\n\r\n";
-
-  const reset = await dial(gateway.port);
-  reset.write(request);
-  await eventually(() => reset.received() !== "");
-  reset.socket.resetAndDestroy();
-  const open = await Promise.all(Array.from({ length: 200 }, () => dial(gateway.port)));
-  for (const { write } of open) write(request);
-  await Promise.all(open.map(({ ended }) => ended));
-
-  expect(open.map(({ received }) => statusesOf(received()))).toEqual(open.map(() => [405]));
-  expect(await eventually(async () => (await descriptors()) < before + 100)).toBe(true); // its own files and workers come and go
-  expect(gateway.child.exitCode).toBeNull();
-  expect(statusOf(await sendRaw(gateway.port, get("/healthz")))).toBe(200);
-});
-
-test("pipelined requests whose answers nobody reads cost the memory of one answer for each connection", async () => {
-  const gateway = await gatewayWith();
-  const { port } = gateway;
-  const page = await fetch(`http://127.0.0.1:${port}/`).then((res) => res.text());
-  const assets = [...page.matchAll(/"((?:\.?\/)?assets\/[^"]+\.js)"/g)].map(
-    (match) => new URL(match[1] ?? "", `http://127.0.0.1:${port}/`).pathname,
-  );
-  const sizes = await Promise.all(
-    assets.map(async (path) => (await fetch(`http://127.0.0.1:${port}${path}`).then((res) => res.text())).length),
-  );
-  const largest = assets[sizes.indexOf(Math.max(...sizes))];
-  const before = await memoryOf(gateway.child.pid);
-  const deaf = await Promise.all(Array.from({ length: 30 }, () => dial(port)));
-
-  for (const { socket, write } of deaf) {
-    socket.pause();
-    write(`GET ${largest} HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(1_000));
-  }
-  for (let i = 0; i < 20; i++) expect(statusOf(await sendRaw(port, get("/healthz")))).toBe(200);
-
-  expect((await memoryOf(gateway.child.pid)) - before).toBeLessThan(150_000_000);
 }, 60_000);
 
 test("a descriptor limit that leaves no room is said at the start, and what is refused for it is logged", async () => {

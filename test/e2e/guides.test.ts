@@ -10,10 +10,10 @@ import { needs, skippedFor } from "../servers/needs.ts";
 import { launchChromium, openTab } from "./_browser.ts";
 import { configured, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { type GuideBlock, guideBlocks, shellLines } from "./_guide.ts";
-import { type InstalledPackages, installedPackages } from "./_installed.ts";
 import { type PackedProduct, packProduct } from "./_packed.ts";
+import { expectTested, type SharedTests, sharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
-import { createReader, type ReaderOptions } from "./_reader.ts";
+import { createReader, type ReaderOptions, TESTING } from "./_reader.ts";
 
 const folder = join(root, "sdk/docs/guide");
 const pageOf = (name: string, path: string) => ({ name, blocks: guideBlocks(readFileSync(path, "utf8")) });
@@ -44,23 +44,23 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
     .map(({ text }) => text)
     .join("\n");
   if (/^npm install\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start")) return skippedFor("the npm registry");
-  const commands = ["curl", "openssl"].filter((command) => new RegExp(`\\b${command}\\b`).test(typed));
+  const commands = ["curl", "openssl", "ngircd", "ii"].filter((command) => new RegExp(`\\b${command}\\b`).test(typed));
   return needs(...commands, ...(blocks.some(({ language }) => language === "html") ? ["chromium"] : []));
 }
 
 let product: PackedProduct;
-let packages: InstalledPackages;
+let tests: SharedTests;
 const homes: Home[] = [];
 
 beforeAll(async () => {
   product = await packProduct();
-  packages = await installedPackages();
+  tests = await sharedTests(product.packageRoot);
 });
 
 afterAll(async () => {
   await stopAll();
   for (const home of homes) await home.remove();
-  await packages?.remove();
+  await tests?.remove();
 });
 
 /** A gateway of the packed product, and where it listens, also after it has restarted itself. */
@@ -97,6 +97,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "channel.md",
     "embedding-adapter.md",
     "hook-preset.md",
+    "irc-in-five-minutes.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
     "talk-to-the-gateway.md",
@@ -107,6 +108,8 @@ test("there is a guide for each thing a newcomer wants to do", () => {
 
 describe("a reader who types what the page prints gets there", () => {
   let gateway: Pick<ReaderOptions, "home" | "port"> | undefined;
+  /** Pages with tests of a plugin whose reader got there. */
+  const tested: string[] = [];
 
   for (const { name, blocks } of guides) {
     needsOf(blocks).test(name, { timeout: 300_000 }, async () => {
@@ -114,7 +117,7 @@ describe("a reader who types what the page prints gets there", () => {
       const { port } = gateway;
       const reader = await createReader({
         ...gateway,
-        packages,
+        tests,
         seePage: async (expected, server) => seePage(expected, server, await port()),
       });
       expect(blocks.length).toBeGreaterThan(2);
@@ -122,8 +125,21 @@ describe("a reader who types what the page prints gets there", () => {
       for (const block of blocks) await reader.follow(block);
 
       reader.leave();
+      if (blocks.some(({ text }) => shellLines(text).includes(TESTING))) tested.push(name);
     });
   }
+
+  const { test: withRegistry } = isRegistryThere ? { test } : skippedFor("the npm registry");
+  withRegistry("and the tests pass where they share one run", { timeout: 300_000 }, async () => {
+    expect(tested, "no page with tests of a plugin has been read: run those, too").not.toEqual([]);
+    // One of them typed the line itself; a page that fails later may have left its tests, too.
+    expect(tests.ids.length).toBeGreaterThanOrEqual(tested.length - 1);
+    if (tests.ids.length === 0) return;
+
+    const result = await tests.run();
+
+    for (const id of tests.ids) expectTested(result, id);
+  });
 
   needsOf(readme.blocks).test("README.md", { timeout: 300_000 }, async () => {
     const reader = await createReader({ ...(await startProduct()), leftOut });

@@ -44,7 +44,6 @@ const wayTo: Record<string, { model?: string; firstKill?: string }> = {
   "hooks.before-give-up": { model: "tool-then-401" },
   "hooks.after-give-up": { model: "tool-then-401" },
   "hooks.before-recover": { firstKill: "hooks.after-claim" },
-  "hooks.after-recover": { firstKill: "hooks.after-claim" },
 };
 
 /** `bin/svc.mjs` of the product with failpoints. */
@@ -76,6 +75,7 @@ const chain = [
   ["hooks.after-run-step", 0],
   ["hooks.after-run", 0],
   ["hooks.after-claim", 1], // claimed anew
+  ["hooks.after-recover", 0], // on its way to the action before: nothing is sent to it
   ["hooks.after-accept", 1], // asked once more
   ["hooks.before-accept", 1],
 ] as const;
@@ -158,7 +158,9 @@ function expectOnce(state: StoredState, { key, point, isFailure = false }: Sent,
   expect(state.userMessages.get(runId), point).toBe(1);
 }
 
-test(`kill -9 at ${chain.length} points of actions that follow each other: each is carried out once`, { timeout: 240_000 }, async () => {
+test(`kill -9 at ${chain.length} points of actions that follow each other, one of them in the middle of a recovery: each is carried out once`, {
+  timeout: 240_000,
+}, async () => {
   home = await hooksHome(model);
   const sent: Sent[] = [];
   const runs: string[] = [];
@@ -169,6 +171,10 @@ test(`kill -9 at ${chain.length} points of actions that follow each other: each 
   };
   for (const [i, [point, passes]] of chain.entries()) {
     const gateway = await failingGateway(point, 1 + passes);
+    if (point === "hooks.after-recover") {
+      await killed(gateway, point);
+      continue;
+    }
     await goOn(gateway);
     const key = `k${i}`;
     sent.push({ key, point, acknowledged: await killed(gateway, point, key) });
@@ -176,7 +182,7 @@ test(`kill -9 at ${chain.length} points of actions that follow each other: each 
   const gateway = await gatewayIn(home);
   await goOn(gateway);
   const state = await stopped(gateway, `k${chain.length - 1}`);
-  expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(chain.length);
+  expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(sent.length);
   for (const [i, one] of sent.entries()) expectOnce(state, one, runs[i] ?? "");
 });
 

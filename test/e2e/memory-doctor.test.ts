@@ -2,6 +2,7 @@ import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
+import { commandJson } from "./_command.ts";
 
 afterEach(stopAll);
 
@@ -16,7 +17,7 @@ test("doctor finds unfinished indexes that nobody works on and deletes them; a r
     agents: { defaults: { memorySearch: { provider: "none" } } },
   });
   await gatewayIn(home);
-  await json(home, ["memory", "index"]);
+  await commandJson(home, ["memory", "index"]);
   const folder = join(home.stateDir, "memory");
   await mkdir(folder, { recursive: true });
   const [old, young] = [join(folder, "main.sqlite.tmp-old"), join(folder, "main.sqlite.tmp-young")];
@@ -25,14 +26,17 @@ test("doctor finds unfinished indexes that nobody works on and deletes them; a r
   await utimes(old, hourAgo, hourAgo);
   const only = ["doctor", "--only", "memory/orphan-temp,memory/locked"];
 
-  expect((await json(home, only)).value).toMatchObject({ ok: false, findings: [{ id: "memory/orphan-temp", path: old, fixable: true }] });
+  expect((await commandJson(home, only)).value).toMatchObject({
+    ok: false,
+    findings: [{ id: "memory/orphan-temp", path: old, fixable: true }],
+  });
   const { value } = await json(home, [...only, "--fix"]);
   expect(value as unknown as Doctor).toMatchObject({ findings: [], fixes: [{ id: "memory/orphan-temp", done: true }] });
   expect(await readdir(folder)).not.toContain("main.sqlite.tmp-old");
   expect(await readdir(folder)).toContain("main.sqlite.tmp-young");
 
   await writeFile(join(folder, "main.sqlite.reindex-lock"), JSON.stringify({ pid: process.pid, startTime: null }));
-  expect((await json(home, only)).value).toMatchObject({
+  expect((await commandJson(home, only)).value).toMatchObject({
     findings: [{ id: "memory/locked", message: expect.stringContaining(`process ${process.pid}`) }],
   });
 });

@@ -1,10 +1,10 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createClient } from "svc/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
+import { backendClient } from "./_storm.ts";
 
 /** Of these every fifth pair changes the plugin `small`: 200 of its instances are replaced. */
 const EDITS = 500;
@@ -82,14 +82,7 @@ async function write(edit: number): Promise<void> {
 }
 
 async function connect() {
-  const client = watchClient(
-    createClient({
-      url: gateway.url.replace("http", "ws"),
-      auth: { token },
-      client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
-      scopes: ["operator.read", "operator.write"],
-    }),
-  );
+  const client = watchClient(backendClient(gateway));
   await client.connect();
   return { client, request: <T>(method: string, params = {}) => client.request(method as never, params as never) as Promise<T> };
 }

@@ -1,10 +1,9 @@
 import { mkdir } from "node:fs/promises";
-import { createClient } from "svc/sdk/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import type { Running } from "./_process.ts";
-import { loopbackAddresses, runSeed, type Storm, startStorm, writeLoudPlugin } from "./_storm.ts";
+import { backendClient, loopbackAddresses, runSeed, type Storm, startStorm, writeLoudPlugin } from "./_storm.ts";
 
 let storm: Storm;
 beforeEach(() => {
@@ -24,12 +23,7 @@ async function loudGateway(env: Record<string, string> = {}) {
 }
 
 async function operator(gateway: Running) {
-  const client = createClient({
-    url: gateway.url.replace("http", "ws"),
-    auth: { token },
-    client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
-    scopes: ["operator.read", "operator.write"],
-  });
+  const client = backendClient(gateway);
   await client.connect();
   return { client, request: <T>(method: string, params = {}) => client.request(method as never, params as never) as Promise<T> };
 }

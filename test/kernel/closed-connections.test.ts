@@ -1,19 +1,14 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { definePlugin, z } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { collectGarbage, held } from "./_garbage.ts";
 import { allScopes, BareSocket, connectParams } from "./_ws.ts";
 
-/** What each leaves behind is counted, so a few are enough; `test/e2e/storm.long.test.ts` has thousands. */
+/** Number of connections. Counting shows what each leaves behind, so a few are enough; `test/e2e/storm.long.test.ts` has thousands. */
 const CLIENTS = 20;
 
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-/** What the gateway hands out of each connection and the connection holds: whoever holds the connection holds these. */
+/** Parts of each connection that the gateway hands out: whoever holds the connection holds them. */
 const parts = { clients: [] as WeakRef<object>[], signals: [] as WeakRef<object>[] };
-const held = (refs: WeakRef<object>[]) => refs.filter((ref) => ref.deref() !== undefined).length;
 
 const listened = definePlugin({
   id: "listened",

@@ -117,11 +117,11 @@ describe("a section of channels that no plugin claims", () => {
     onTestFinished(() => gateway.close());
     const file = join(gateway.stateDir, "svc.json");
     const written = JSON.parse(await readFile(file, "utf8")) as object;
-    await writeFile(file, JSON.stringify({ ...written, channels: { irc: {} }, tools: { profile: "minimal" } }));
+    await writeFile(file, JSON.stringify({ ...written, channels: { pigeon: {} }, tools: { profile: "minimal" } }));
 
     expect(await gateway.gateway.reload("rpc")).toMatchObject({
       status: "invalid",
-      issues: [{ path: "channels.irc", message: expect.stringContaining('unknown channel "irc"') }],
+      issues: [{ path: "channels.pigeon", message: expect.stringContaining('unknown channel "pigeon"') }],
     });
   });
 });

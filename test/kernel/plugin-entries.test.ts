@@ -63,6 +63,20 @@ describe("a changed config", () => {
     expect(shared).toEqual({ setups: 2, imported: 1 });
   });
 
+  test("reaches a plugin without a schema of its own with its amounts as numbers", async () => {
+    const amounts = { keep: { amount: { unit: "ms" } }, size: { amount: { unit: "bytes" } } };
+    await own.start({
+      plugins: [
+        await own.write("talker", {
+          manifest: { configSchema: { type: "object", properties: amounts } },
+          setup: method("talker.sum", "[ctx.config.keep, ctx.config.size]"),
+        }),
+      ],
+      config: entry("talker", { config: { keep: "30d", size: "2gb" } }),
+    });
+    expect(await own.ask("talker.sum")).toEqual([30 * 86_400_000, 2_000_000_000]);
+  });
+
   test("that does not fit leaves the old one in force and says why", async () => {
     sharedWithPlugins({ setups: 0 });
     await own.start({

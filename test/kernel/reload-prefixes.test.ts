@@ -139,7 +139,7 @@ describe("hot changes", () => {
     expect(models.data.map((m) => m.id)).toContain("svc/extra");
   });
 
-  test("models: the provider that changed is made anew, the other one keeps its sockets", async () => {
+  test("models: the provider that changed is recreated, the other one keeps its sockets", async () => {
     mayDiffer = { parts: ["lab"], instances: [] };
     await editAndApply(gateway, (c) => (c.models.providers.lab.apiKey = "sk-lab-rotated-01234"));
     expect(asked).toEqual(["models"]);

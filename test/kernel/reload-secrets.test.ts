@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => gateway.close());
 
 describe("secrets.reload", () => {
-  test("asks for all of them again; owners with new values are made anew, the others are not", async () => {
+  test("asks for all of them again; owners with new values are recreated, the others are not", async () => {
     const before = [lab(), other()];
     await write("models.secret", { lab: "sk-lab-rotated-0123", other: "sk-other-0123456789" });
 

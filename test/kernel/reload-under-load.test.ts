@@ -1,20 +1,15 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { definePlugin, z } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { collectGarbage, held } from "./_garbage.ts";
 import { instances } from "./_reload.ts";
 
-/** Every second one replaces the plugin `small`. What each leaves behind is counted, so a few are enough; `test/e2e/reload-storm.long.test.ts` has hundreds. */
+/** Every second one replaces the plugin `small`. Counting shows what each leaves behind, so a few are enough; `test/e2e/reload-storm.long.test.ts` has hundreds. */
 const EDITS = 12;
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
 
 /** Contexts of `small` and configs in force as they came, for as long as something holds them. */
 const contexts: WeakRef<object>[] = [];
 const snapshots: WeakRef<object>[] = [];
-const held = (refs: WeakRef<object>[]) => refs.filter((ref) => ref.deref() !== undefined).length;
 
 const steady = definePlugin<unknown>({
   id: "steady",

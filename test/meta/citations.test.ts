@@ -15,6 +15,19 @@ test("every page and every decision that a comment or a page cites is in the rep
   expect(dangling).toEqual([]);
 });
 
+test("each decision has a number of its own, which is that of its title", () => {
+  const decisions = readRepositoryFiles((path) => /^kernel\/adr\/\d/.test(path));
+  expect(decisions.size).toBeGreaterThan(50);
+
+  const numbers = [...decisions].map(([path, source]) => ({
+    file: Number(path.slice(11, 15)),
+    title: Number(/^# (?:ADR )?(\d+)/.exec(source)?.[1]),
+  }));
+
+  expect(numbers.filter(({ file, title }) => file !== title)).toEqual([]);
+  expect(new Set(numbers.map(({ file }) => file)).size).toBe(decisions.size);
+});
+
 const paths = ["kernel/adr/0003-hooks-are-rebuilt.md", "plugins/store/README.md", "sdk/docs/reference/hooks.md"];
 
 test.each([

@@ -37,7 +37,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "gateway.tls.certPath": tlsFiles("absolute(certPath)"),
   "gateway.tls.keyPath": tlsFiles("absolute(keyPath)"),
   "gateway.tls.caPath": tlsFiles("absolute(caPath)"),
-  "hooks.token": { file: "plugins/webhooks/door/entrance.ts", code: 'secretAt("hooks.token")' },
+  "hooks.token": { file: "plugins/webhooks/endpoint/endpoint.ts", code: 'secretAt("hooks.token")' },
   ...twice("skipBootstrap", { file: "plugins/agents/workspace/agent-workspaces.ts", code: '"skipBootstrap")' }),
   ...setting("bootstrapMaxChars", "plugins/agents/workspace/files.ts", "config"),
   ...setting("bootstrapTotalMaxChars", "plugins/agents/workspace/files.ts", "config"),
@@ -88,7 +88,4 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
 export const stillRead: Readonly<Record<string, string>> = {
   "gateway.http.endpoints.toolsInvoke.enabled": "it shares its schema with the surfaces that are served",
   "agents.list[].agentDir": "nothing is kept in that folder, so a delete finds nothing there",
-  "cron.maxConcurrentRuns": "it limits a lane that has no runs yet",
-  bindings: "a delete of an agent takes its bindings out and counts them",
-  "bindings[].agentId": "see bindings",
 };

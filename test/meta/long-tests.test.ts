@@ -10,7 +10,7 @@ async function filesOf(...args: string[]): Promise<string[]> {
   return stdout.trim().split("\n");
 }
 
-/** Those of the examples are run by a test that takes them for an author's. */
+/** Tests of the examples are run by another test, which treats them as an author's. */
 const isOwnTest = (path: string) => isTest(path) && !path.startsWith("examples/");
 
 test("every test file is in npm test or, by its name, in npm run test:long; what has a long form is in both", async () => {

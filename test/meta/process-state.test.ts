@@ -53,6 +53,7 @@ describe("a test file that leaves the process changed is told by name:", () => {
     const watched = expect.arrayContaining(["./test/setup-shared.ts"]);
     expect(shared).toEqual([
       ["gateway", watched],
+      ["meta", watched],
       ["unit", watched],
     ]);
   });

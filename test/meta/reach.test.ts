@@ -4,8 +4,8 @@ import { isProductCode, readRepositoryFile, readRepositoryFiles } from "../tools
 
 /** Names that nobody imports by an entry, each with the one who needs it all the same. */
 const seams: Readonly<Record<string, string>> = {
-  "sdk/config/amounts.ts amountFieldOf": "sections of plugins are written as JSON Schema with it",
   "sdk/config/channels.ts commonChannelKeys": "the kernel composes plugins' schemas of channels from them",
+  "sdk/config/fields.ts aliasesOf": "sections of plugins are written as JSON Schema with it",
   "sdk/errors.ts errorSpecsOf": "the pages of errors are written from the tables",
   "sdk/failpoint.ts setFailpoint": "tests and processes that they start",
   "sdk/testing/wire-check.ts createFrameCheck": "tests that read the wire themselves",

@@ -38,4 +38,5 @@ export const allEvents: Readonly<Record<ProtocolEvent, EventSpec>> = {
   ...approvals.events,
   ...devices.events,
   ...memory.events,
+  ...messaging.events,
 };

@@ -30,7 +30,7 @@ export function makeHome(config = {}) {
 export async function spawnGateway(home, env = {}) {
   const port = await freePort();
   const child = startProcess([svc, "gateway", "--port", String(port)], { env: { ...home.env, ...env } });
-  return handle(child, port);
+  return handle(child, port, /^svc is ready/m);
 }
 
 /** The bare server of `baselines/server.mjs`, in the same shape. */
@@ -46,9 +46,9 @@ export async function spawnBaselineRelay(vendor) {
   return { ...relay, ready: relay.answers };
 }
 
-function handle(child, port) {
+/** `banner`: what the process prints once it is ready; without one it is ready as soon as it listens. */
+function handle(child, port, banner) {
   const url = `http://127.0.0.1:${port}`;
-  // Attempts cost the server CPU, so the dearer ones come less often.
   const retry = async (what, attempt, pauseMs = 2) => {
     const deadline = performance.now() + 30_000;
     for (;;) {
@@ -61,6 +61,11 @@ function handle(child, port) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   };
+  // Probes and handshakes that are refused during a start cost the server CPU, so it is asked nothing before it says that it is ready.
+  const announced = () =>
+    retry("its banner", async () => {
+      if (banner && !banner.test(child.output())) throw new Error("not ready yet");
+    });
   const expect200 = async (path) => {
     if ((await get(url + path)).status !== 200) throw new Error(`${path} is not 200`);
   };
@@ -71,11 +76,15 @@ function handle(child, port) {
     wsUrl: `ws://127.0.0.1:${port}`,
     headers: { authorization: `Bearer ${token}` },
     msToHealthz: () => retry("/healthz", () => expect200("/healthz")).then(() => performance.now() - child.spawnedAt),
-    ready: () => retry("/readyz", () => expect200("/readyz")),
+    ready: async () => {
+      await announced();
+      await retry("/readyz", () => expect200("/readyz"));
+    },
     answers: () => retry("an answer", () => expect200("/")),
     connect: (options = {}) => connect(`ws://127.0.0.1:${port}`, { token, ...options }),
     async msToHello() {
-      const connection = await retry("hello-ok", () => connect(`ws://127.0.0.1:${port}`, { token }), 10);
+      await announced();
+      const connection = await retry("hello-ok", () => connect(`ws://127.0.0.1:${port}`, { token }));
       const ms = performance.now() - child.spawnedAt;
       await connection.close();
       return ms;

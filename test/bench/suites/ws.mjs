@@ -50,7 +50,7 @@ async function crowds({ ours, baseline, row, quick, clients }) {
   };
   await measure(ours)();
   await measure(baseline)();
-  const result = await alternate(quick ? 1 : 3, measure(ours), measure(baseline));
+  const result = await alternate(quick ? 1 : 15, measure(ours), measure(baseline));
   row({ id: "P4", metric: `connect + hello, ${clients} connected, CPU`, unit: "µs", target: 2.5, ...result });
 }
 

@@ -24,11 +24,17 @@ function typeOf(node: SectionNode, form: Form): string {
   const { type, items, properties } = node;
   if (node.amount) return form === "written" ? "string | number" : "number";
   if (node.sensitive) return form === "written" ? "string | SecretRef" : "string";
-  if (node.enum) return node.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (node.enum) return namesOf(node, form).join(" | ");
   if (items) return `Array<${typeOf(items, form)}>`;
   if (properties)
     return `{ ${Object.entries(properties)
       .map(([key, child]) => memberOf(key, child, form))
       .join(" ")} }`;
   return type === "integer" ? "number" : String(type);
+}
+
+/** Names of a choice; an alias is written, never parsed. */
+function namesOf({ enum: names = [], aliases = {} }: SectionNode, form: Form): string[] {
+  const known = form === "written" ? names : names.filter((name) => !Object.hasOwn(aliases, name));
+  return known.map((name) => JSON.stringify(name));
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { SectionNode } from "../../../kernel/config/section-document.ts";
 import { amountFieldOf } from "../../../sdk/config/amounts.ts";
+import { aliasesOf } from "../../../sdk/config/fields.ts";
 
 /** The parts of a zod schema that the writer looks at. */
 interface Def {
@@ -47,6 +48,8 @@ function addKeywords({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema
   const { type, defaultValue } = defOf(zodSchema);
   const amount = amountFieldOf(zodSchema as z.ZodType);
   if (amount) node.amount = amount;
+  const aliases = aliasesOf(zodSchema as z.ZodType);
+  if (aliases) node.aliases = aliases;
   const checks = checksOf(zodSchema);
   const patterns = checks.filter(({ pattern }) => pattern);
   if (patterns.length > 0)
@@ -67,7 +70,7 @@ const readableTypes = new Set(["object", "array", "enum", "string", "number", "b
 const readableChecks = ["number_format", "min_length", "greater_than", "max_length", "less_than", "string_format", "custom"];
 
 function requireReadable(schema: z.ZodType, path: string): void {
-  if (amountFieldOf(schema) || metaOf(schema)?.sensitive) return;
+  if (amountFieldOf(schema) || aliasesOf(schema) || metaOf(schema)?.sensitive) return;
   const { type, format, check, coerce, innerType, element, shape, catchall } = defOf(schema);
   const refuse = (what: string): never => {
     throw new Error(`${path}: ${what} has no form in a written section`);

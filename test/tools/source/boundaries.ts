@@ -43,10 +43,10 @@ const roomPackages: Record<string, string> = { clipanion: "kernel/cli/", listhen
 export const pluginPackages: Record<string, readonly string[]> = {
   store: ["better-sqlite3"],
   "memory-core": ["better-sqlite3", "sqlite-vec"],
-  "embed-bedrock": ["@aws-sdk/client-bedrock-runtime", "@smithy/node-http-handler"],
+  "embed-bedrock": ["@aws-sdk/client-bedrock-runtime"],
   "embed-local": ["node-llama-cpp"],
   "plugin-manager": ["tar"],
-  "model-openai-compatible": ["@ai-sdk/openai-compatible", "undici"],
+  "model-openai-compatible": ["@ai-sdk/openai-compatible"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
 
