@@ -31,12 +31,9 @@ const vendors = [
 const layers = [
   { name: "kernel/program", from: ["kernel/bin.ts"] },
   { name: "sdk/connection", from: ["kernel/cli/connect.ts"] },
-  { name: "sdk/config-schema", from: ["kernel/config/root-schema.ts", "kernel/config/trees.ts"] },
+  { name: "sdk/config-schema", from: ["kernel/config/root-schema.ts", "kernel/config/load.ts"] },
   { name: "sdk/authoring", from: ["sdk/index.ts"] },
-  {
-    name: "kernel/listening",
-    from: ["kernel/boot/gateway.ts", "kernel/cli/gateway-maker.ts", "kernel/config/load.ts", "kernel/cli/gateway-run.ts"],
-  },
+  { name: "kernel/listening", from: ["kernel/boot/gateway.ts", "kernel/cli/gateway-maker.ts", "kernel/cli/gateway-run.ts"] },
   { name: "kernel/assembled", from: ["kernel/boot/assemble.ts"] },
 ];
 
