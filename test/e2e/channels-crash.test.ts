@@ -114,7 +114,10 @@ async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }>
     await killedAt(talk.home, point);
   }
   const gateway = await gatewayIn(talk.home);
-  for (const word of words) await eventually(() => talk.seenBy("@ada").some((text) => text.includes(word)), 60_000);
+  for (const word of words)
+    await eventually(() => talk.seenBy("@ada").some((text) => text.includes(word)), 60_000).catch(() =>
+      expect.fail(`${word} was not answered; seen: ${talk.seenBy("@ada").join(" | ")}; ${gateway.out.stdout}${gateway.out.stderr}`),
+    );
   const last = await talk.say("the last one");
   const isAnswered = () => talk.peer.acknowledged?.(last) && talk.seenBy("@ada").some((text) => text.includes("the last one"));
   await eventually(isAnswered, 60_000);
