@@ -98,6 +98,41 @@ test("sessions of the first schema keep their kind; what cannot be read is left 
   expect(total).toBe(3);
 });
 
+test("a database of the sixth schema keeps its deliveries as they are, gives no id twice and takes messages of channels", async () => {
+  const temp = tempStore(onTestFinished);
+  const { db } = await open(temp, schemaSteps.slice(0, 6));
+  const columns = `uid, dir, lane, idem_scope, idem_key, fingerprint, state, attempt, not_before, lease_boot, created_at, updated_at, expires_at, ended_at,
+    payload_bytes, steps, result, payload`;
+  const put = db.prepare(
+    `INSERT INTO deliveries (${columns}) VALUES (${columns
+      .split(",")
+      .map(() => "?")
+      .join(", ")})`,
+  );
+  put.run("waits", "out", "irc:default:#room", null, null, null, "accepted", 2, 9, null, 1, 2, 3, null, 2, "[]", null, Buffer.from("{}"));
+  put.run("ran", "hook-agent", "l", "scope", "key", "print", "done", 1, null, "boot", 1, 2, 3, 4, 0, '["a"]', '{"ok":true}', null);
+  put.run("gone", "hook-wake", "l", null, null, null, "running", 1, null, "boot", 1, 2, 3, null, 2, "[]", null, Buffer.from("{}"));
+  db.exec("DELETE FROM deliveries WHERE uid = 'gone'");
+  expect(() => db.exec("UPDATE deliveries SET dir = 'in'")).toThrow("CHECK constraint failed");
+  const rows = "SELECT * FROM deliveries ORDER BY id";
+  const before = db.prepare(rows).all();
+  db.close();
+
+  const { db: now, migrated } = await open(temp);
+
+  expect(migrated).toEqual({ from: 6, to: newest });
+  expect(now.prepare(rows).all()).toEqual(before);
+  expect(before).toHaveLength(2);
+  const { lastInsertRowid } = now
+    .prepare(
+      "INSERT INTO deliveries SELECT null, 'new', 'in', lane, null, null, null, state, attempt, not_before, lease_boot, created_at, updated_at, expires_at, ended_at, payload_bytes, steps, result, payload FROM deliveries WHERE uid = 'waits'",
+    )
+    .run();
+  // The deleted row had 3: an id that was seen once is no other row's.
+  expect(lastInsertRowid).toBe(4);
+  now.close();
+});
+
 test("a database of the third schema keeps what it has and takes deliveries", async () => {
   const temp = tempStore(onTestFinished);
   const { db } = await open(temp, schemaSteps.slice(0, 3));

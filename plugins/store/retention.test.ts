@@ -122,7 +122,33 @@ test("of each kind and end the newest 10,000 stay: many wakes do not push out th
   expect(store.deliveries.get("w700")).toBeDefined();
 });
 
-test("a busy door does not wait for the hour: old deliveries go after each 1,000 that have ended", async () => {
+test("a message of a channel is known for 7 days after it was answered", async () => {
+  const answered = [0, 1].flatMap((older) => {
+    const uid = `m${older}`;
+    return [accept(uid, { dir: "in" }), finish(uid, "done", { at: now - 7 * dayMs - older })];
+  });
+
+  const store = await afterRetention(answered);
+
+  expect(store.deliveries.list({ limit: 100 }).map((row) => row.uid)).toEqual(["m0"]);
+});
+
+test("of answered messages of channels the newest 50,000 stay", async () => {
+  const temp = tempStore(onTestFinished);
+  await (await temp.open()).close();
+  const db = await openConnection(temp.path, {});
+  onTestFinished(() => void db.close());
+  db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50300)
+    INSERT INTO deliveries (uid, dir, lane, state, attempt, created_at, updated_at, expires_at, ended_at, payload_bytes, steps)
+    SELECT 'm' || i, 'in', 'l', 'done', 1, 1, 1, 1, ${now}, 0, '[]' FROM n`);
+  const retention = createRetention(db);
+
+  while (retention.step(now));
+
+  expect(db.prepare("SELECT count(*), min(id) FROM deliveries").raw().get()).toEqual([50_000, 301]);
+});
+
+test("a busy endpoint does not wait for the hour: old deliveries go after each 1,000 that have ended", async () => {
   const store = await tempStore(onTestFinished).open();
   const old = Array.from({ length: 999 }, (_, n) => accept(`w${n}`, { dir: "hook-wake", done: {} }, 1));
   await store.commit(old);
