@@ -56,10 +56,13 @@ afterAll(async () => {
 
 /** A home of its own with its server. */
 class Talk {
-  private constructor(
-    readonly home: Home,
-    readonly peer: ChannelPeer,
-  ) {}
+  readonly home: Home;
+  readonly peer: ChannelPeer;
+
+  private constructor(home: Home, peer: ChannelPeer) {
+    this.home = home;
+    this.peer = peer;
+  }
 
   static async open(): Promise<Talk> {
     const peer = await startLinesServer();
