@@ -34,7 +34,7 @@ async function main(args) {
   }
   if (isOthersInstall() || (args.includes("--if-needed") && isFresh())) return 0;
   const release = await lock();
-  // What changes while the compiler reads is not in this build: its date is that of its beginning.
+  // Files that change while the compiler reads are not in this build, so its date is that of its beginning.
   const begun = new Date();
   try {
     removeOrphans();

@@ -34,7 +34,7 @@ export function backoffDelayMs(attempt: number, { firstMs, maxMs }: { firstMs: n
 
 /**
  * Waits for a promise, but not longer than `limitMs`.
- * What it was waiting for goes on unobserved after the limit: a later rejection of it is nobody's unhandled one.
+ * The work itself goes on after the limit; if it rejects later, that is not an unhandled rejection.
  * @param onLimit makes the value of a passed limit, or throws; called at the limit
  * @param signal rejects with its reason as soon as it aborts
  */

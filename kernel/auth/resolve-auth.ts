@@ -50,7 +50,7 @@ export function createSecretCheck(secret: string): (candidate: string) => boolea
   expected.write(secret);
   return (candidate) => {
     given.fill(0, given.write(candidate));
-    // What follows the block, or zeros at the end, is in the number of bytes.
+    // Comparing lengths catches bytes beyond the block, and zeros at the end.
     return timingSafeEqual(given, expected) && Buffer.byteLength(candidate) === bytes;
   };
 }

@@ -55,7 +55,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   });
   // A gateway with some plugins only knows the methods of the others all the same.
   const candidates = () => (options.only ? found : loader.candidates());
-  // Those of the start: a plugin that takes the place of a bundled one later lists none of its methods, and answers them all the same.
+  // Rows as of the start: a plugin that replaces a bundled one later lists none of its methods, but still answers them.
   const bundledRows = bundledMethodRows(found);
   const methodRow = (name: string) => bundledRows.get(name) ?? methodRowOf(candidates(), name);
   core.bindLazy({ loader, methodRow, eventRows: eventRowsOf(found), reloader: reloaderOf(core, { loader, mask, present }) });

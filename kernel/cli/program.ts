@@ -170,7 +170,7 @@ function endUnread({ output, exit }: Host) {
 }
 
 function fileEnvOf(host: Host, stateDir: string, output: Output): FileEnv {
-  // What the program was started with; later the process also has what was read from the files.
+  // Variables the program was started with; the process gains those of the files later.
   const own = { ...host.env };
   let takeBack: (() => void) | undefined;
   const readFiles = () => readEnvFiles({ env: own, cwd: host.cwd ?? process.cwd(), stateDir });

@@ -94,7 +94,7 @@ function invalidKey(issue: ZodIssueLike, source: IssueSource, base: PropertyKey[
 function invalidValue(issue: ZodIssueLike, source: IssueSource, base: PropertyKey[]): ConfigIssue {
   const full = [...base, ...issue.path];
   const got = valueAt(source.value, issue.path);
-  // What stands in the place of a section may be a secret that was written one level too high.
+  // A value in the place of a section may be a secret that was written one level too high.
   const sensitive = isSensitive(source.schema, issue.path) || holdsSecrets(schemaAt(source.schema, issue.path));
   const allowed = issue.values;
   const expectation = allowed

@@ -67,7 +67,7 @@ const defaultActions: Record<ReloadClass, string> = {
 
 /**
  * Reload rule of a path: the longest prefix with a reload class in the key tree wins; an unknown path needs a restart. Pure.
- * What a plugin's manifest says about its own config is not known here: see `classifyChanges`.
+ * Reload classes from plugin manifests are applied elsewhere: see `classifyChanges`.
  *
  * @param path dotted, with brackets where needed: `agents.list[id=ops].model`, `models.providers["my.vendor"]`
  */

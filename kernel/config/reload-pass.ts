@@ -207,7 +207,7 @@ async function prepareOne({ plugin, participant }: NamedParticipant, { prev, nex
   const work = deps.attribute(plugin, async () => twoWays(await participant.prepare(next, prev, { signal: limit.signal, paths })));
   const part = await withLimit(work, PART_LIMIT_MS, () => {
     limit.abort();
-    // What comes too late is nobody's any more.
+    // A result after the limit has no owner: it is discarded.
     work.then(
       (lost) => discard({ plugin, part: lost }, deps),
       () => undefined,

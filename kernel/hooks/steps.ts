@@ -52,7 +52,7 @@ function gateStep(tap: Tap, call: HookCall, outcome: TapOutcome): unknown {
   const { plugin, spec } = tap;
   if (outcome.kind === "failed") return { block: true, reason: `a check of plugin "${plugin}" failed`, plugin };
   if (outcome.kind === "resting") {
-    // What failed is for the operator (plugins.list), not for whoever is refused.
+    // The error itself is for the operator (plugins.list), not for the caller that is refused.
     const reason = `a check of plugin "${plugin}" has failed too often and refuses until it recovers or the plugin is disabled`;
     return { block: true, reason, plugin };
   }
@@ -73,7 +73,7 @@ function takeValue(call: HookCall, outcome: TapOutcome): void {
 }
 
 async function collectStep(tap: Tap, call: HookCall, host: TapHost): Promise<void> {
-  // What it reports after its limit belongs to nobody.
+  // Items reported after the time limit are dropped.
   let open = true;
   const report = (item: unknown) => void (open && call.items.push(item));
   const outcome = await callTap(tap, call.event, { ...call.meta, report }, host);

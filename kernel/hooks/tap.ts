@@ -82,7 +82,7 @@ export function orderTaps(taps: readonly Tap[]): Tap[] {
 
 /**
  * Calls a tap under its owner's name: filter, quarantine, time limit, shape of the answer. Never rejects.
- * What the code does after its limit is no longer waited for; its signal tells it so.
+ * Work beyond the time limit is not awaited; its signal is aborted at the limit.
  */
 export async function callTap(tap: Tap, event: unknown, given: Partial<HookMeta>, host: TapHost): Promise<TapOutcome> {
   if (tap.fits && !tap.fits(event)) return skipped;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { answerClientError } from "./listen.ts";
 import { rawResponse } from "./raw-response.ts";
 
-/** What is written into a socket that fails so. */
+/** Text written to a socket that fails with this code. */
 function answerTo(code: string | undefined, own: object = {}): { written: string; socket: Duplex } {
   const result = { written: "", socket: undefined as unknown as Duplex };
   result.socket = new Duplex({

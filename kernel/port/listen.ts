@@ -189,7 +189,7 @@ function serve(server: Server, options: Shared): void {
 }
 
 function watchAccepts(server: Server, options: Shared): void {
-  // What `accept` fails with; only a lack of descriptors lasts longer than the one connection.
+  // Errors of `accept`: only a lack of descriptors outlasts the one connection.
   server.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EMFILE" && error.code !== "ENFILE") return;
     options.budget.exhausted();

@@ -76,7 +76,7 @@ test("only the own lock is given back", async () => {
 test("a lock that was given back a moment ago is not a leftover: the next owner's stays", async () => {
   const next = { pid: process.pid, startTime: processStartTime(process.pid), createdAt: Date.now() };
   for (let round = 0; round < 200; round++) {
-    // Whoever found it gone clears up, while another one takes it.
+    // One process removes the stale lock while another takes it.
     await Promise.all([removeStale(lock, undefined), turns(round % 7).then(() => createExclusive(lock, next))]);
     expect(await readdir(dir)).toContain("a.lock");
     await rm(lock);

@@ -71,7 +71,7 @@ function openThread({ guest, memoryMb, maxMessageBytes, onMessage, onTooLarge, o
     worker.once("exit", (code) => resolve(`exit code ${code}`));
   });
   const kill = () => {
-    // What it has sent meanwhile is nobody's any more.
+    // Messages that are still on their way are dropped.
     worker.removeAllListeners("message");
     void worker.terminate();
   };

@@ -37,7 +37,7 @@ export async function createTransformRunner({ root, jiti, fresh }: TransformLoad
     if (known) return known;
     const made = fresh ? Promise.resolve().then(() => load(file)) : load.import(file);
     modules.set(file, made);
-    // What could not be loaded this time may be loaded at the next call.
+    // A file that could not be loaded is tried again at the next call.
     made.catch(() => modules.delete(file));
     return made;
   };

@@ -6,7 +6,7 @@ import type { Kit } from "./kit.ts";
 import { fail } from "./runs/finish.ts";
 import { Run } from "./runs/run.ts";
 
-/** What a plugin sees after its stop: everything that would reach the gateway throws. */
+/** Context of a stopped plugin: every call that would reach the gateway throws. */
 function stoppedKit() {
   const clock = fakeClock();
   const warnings: string[] = [];

@@ -118,7 +118,7 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
       if (!isDecision(decision)) throw approvalErrors.approvalDecision();
       const entry = find(kind, id);
       if (entry.resolution) {
-        // What ran out of time is as unknown as what was never asked.
+        // An expired request is reported like one that never existed.
         if (entry.resolution.outcome.decision === null) throw approvalErrors.approvalNotFound({ reason: "APPROVAL_NOT_FOUND" });
         throw approvalErrors.approvalResolved({ reason: "APPROVAL_ALREADY_RESOLVED" });
       }

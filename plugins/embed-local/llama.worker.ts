@@ -80,7 +80,7 @@ async function findModel(library: LlamaLibrary, { model, directory, download }: 
   const onProgress = ({ downloadedSize, totalSize }: { downloadedSize: number; totalSize: number }) =>
     tell({ downloading: { doneBytes: downloadedSize, totalBytes: totalSize } });
   try {
-    // What has come stays when it is cancelled: the next attempt goes on from there.
+    // A cancelled download keeps its bytes: the next attempt resumes from there.
     return await library.resolveModelFile(model, {
       ...where,
       download: "auto",

@@ -46,7 +46,7 @@ async function push(body: { messages: Mail[] } | string, more: Record<string, st
   return { status: response.status, answer, isReplay: response.headers.get("idempotent-replay") === "true" };
 }
 
-/** What the model was asked about the mail in whose subject `mark` stands. */
+/** Prompt that the model got for the mail with `mark` in its subject. */
 const askedAbout = (mark: string): Promise<string> =>
   eventually(() => {
     const texts = model.requests.flatMap(({ messages }) =>

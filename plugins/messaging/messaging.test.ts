@@ -14,7 +14,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 
 let gw: TestGateway;
 let messaging: Messaging;
-/** What the tap on `outbound.sending` does with the next messages. */
+/** Handler of `outbound.sending` for the next messages. */
 let sending: ((event: HookEvent<"outbound.sending">) => HookEvent<"outbound.sending"> | undefined) | undefined;
 const told: Array<{ hook: string; event: JsonObject }> = [];
 

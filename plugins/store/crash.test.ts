@@ -51,7 +51,7 @@ function startVictim(path: string, failpoint?: string, work: "commitForEver" | "
   return victim;
 }
 
-/** What a crash must never break, whatever the moment. */
+/** Asserts the invariants that hold after a crash at any moment. */
 async function expectWhole(temp: TempStore, acknowledged: string[]): Promise<string[]> {
   const store = await temp.open();
   expect(store.status()).toMatchObject({ ok: true, queued: 0 });

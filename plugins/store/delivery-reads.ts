@@ -104,7 +104,7 @@ function readCounts(db: Sqlite, rows: RowReader): SyncStore["deliveries"]["count
   const read = db.transaction((): DeliveryCounts => {
     const byDir: DeliveryCounts["byDir"] = {};
     for (const { state, dir, n } of counted.all() as Array<{ state: string; dir: DeliveryDir; n: number }>) {
-      // What cannot say where it is counts as waiting here too.
+      // An unknown state counts as waiting here too.
       const known = deliveryStates.find((one) => one === state) ?? "accepted";
       byDir[dir] = { ...byDir[dir], [known]: (byDir[dir]?.[known] ?? 0) + n };
     }

@@ -69,7 +69,7 @@ async function openChecked({ path, steps, visit, now, again }: OpenOptions): Pro
   const db = await openConnection(path, { timeout: lockWaitMs });
   try {
     configure(db);
-    // What was found while running may be an index that contradicts its table, which only the full check sees.
+    // A fault found while running may be an index that contradicts its table, which only the full check sees.
     if (isSuspect) check(db, "full");
     else if (hasLog && sizeOf(path) <= checkedBytes) check(db, sizeOf(path) <= comparedBytes ? "full" : "quick");
     const moved = await migrate(db, path, { steps, visit, now });

@@ -67,7 +67,7 @@ export function createSnapshotKeeper(options: SnapshotKeeperOptions): SnapshotKe
     await options.prepare();
     if (isClosed) return;
     const at = clock.now();
-    // What is stored from here on may be missing from the copy.
+    // Writes from here on may be missing from the copy.
     isChanged = false;
     const { worker, answer } = startSnapshot({ path: options.path(), at, depth });
     const done = answer.then(

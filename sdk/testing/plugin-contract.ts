@@ -58,7 +58,7 @@ function staticCases(plugin: InspectedPlugin): ContractCase[] {
     {
       name: "its files can be trusted",
       run: async () => {
-        // What ships with the host is trusted with it, and stands in its folder with its rights.
+        // Bundled plugins are trusted with the host, whose folder and file modes they share.
         if (!plugin.bundled) assert.equal(await plugin.distrust(), undefined);
       },
     },

@@ -15,7 +15,7 @@ const replaced = ({ isEnd }: Spoof) => (isEnd ? "[[END_MARKER_SANITIZED]]" : "[[
 const meta = { source: "Webhook", task: "GitHub" };
 const framePattern =
   /^<<<EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>\n([\s\S]*)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="([0-9a-f]{16})">>>$/;
-/** What stands in a frame, below its head. */
+/** Content of a frame, without its head. */
 function contentOf(frame: string): string {
   const inner = framePattern.exec(frame)?.[2] ?? "";
   return inner.slice(inner.indexOf("---\n") + 4);

@@ -37,6 +37,6 @@ export type HookTransformResult = HookTransformFields | null | undefined;
 
 /**
  * A function in a file below `hooks.transformsDir`: the default export, one named `transform`, or the one that the mapping names.
- * What it throws fails the request; the reason is in the log, with file, line and column, and not in the answer.
+ * An exception fails the request; the reason, with file, line and column, is in the log and not in the answer.
  */
 export type HookTransform = (context: HookTransformContext) => HookTransformResult | Promise<HookTransformResult>;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const shared = sharedWithPlugins({ opened: [] as Array<{ close(): unknown }> });
 afterAll(async () => {
-  // What plugins with a fault leave open must not disturb the other files of this process.
+  // Handles that faulty plugins leave open must not disturb the other files of this process.
   for (const one of shared.opened) one.close();
   await rm(folder, { recursive: true, force: true });
 });

@@ -22,7 +22,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** What is in the index. */
+/** Contents of the index. */
 export interface Stored {
   chunks: number;
   vectors: number;

@@ -5,7 +5,7 @@ import { createFakeOllama } from "../fakes/embedding-ollama.ts";
 import { createFakeMistralEmbeddings, createFakeOpenAiEmbeddings, createFakeVoyageEmbeddings } from "../fakes/embedding-openai.ts";
 import type { FakeEmbeddings } from "../fakes/embedding-server.ts";
 
-/** What goes wrong at a vendor, in words that fit all of them. */
+/** Fault of a vendor, in a form that fits all of them. */
 export type Trouble =
   | { status: number; message: string; headers?: Record<string, string> }
   | "reset"
@@ -19,15 +19,15 @@ export type MemorySearchConfig = NonNullable<NonNullable<NonNullable<SvcConfigIn
 
 /** A vendor that runs, as a test of the gateway needs it. */
 export interface Vendor {
-  /** What `memorySearch.remote` names it with. */
+  /** Value of `memorySearch.remote` for it. */
   remote: { baseUrl: string; apiKey?: string };
-  /** What its entry under `models.providers` names it with. */
+  /** Entry under `models.providers` for it. */
   entry: { id: string; baseUrl: string; apiKey?: string };
   /** Variables of the gateway. */
   env: Record<string, string>;
   /** Texts that no answer, log or status may show, and no other vendor may get. */
   secrets: string[];
-  /** Those of them that requests show. */
+  /** Secrets among them that requests show. */
   shown: string[];
   /** Every request fails like this until it is called without a trouble. */
   fail(trouble?: Trouble): void;

@@ -87,7 +87,7 @@ export interface StoredState {
   userMessages: Map<string, number>;
 }
 
-/** What the database says, read beside the gateway. */
+/** Reads the database while the gateway uses it. */
 export function readState(home: Home): StoredState {
   const db = new Database(join(home.stateDir, "state.sqlite"), { readonly: true });
   try {

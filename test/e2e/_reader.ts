@@ -14,13 +14,13 @@ import type { Home } from "./_process.ts";
 const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667" };
 /** Lines that go on until somebody ends them. */
 const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii)\b/;
-/** What the programs among them print once they are there. */
+/** Line that each of these programs prints once it serves. */
 const SERVES: Readonly<Record<string, string>> = { svc: "watching", ngircd: "Now listening", ii: "End of MOTD command" };
 /** The line that installs what the package.json of a new folder asks for, and runs the tests. */
 export const TESTING = "npm install && npm test";
 const LINE_MS = 300_000;
 
-/** What npm needs to reach the registry of this machine; a reader's home is empty. */
+/** Variables that npm needs to reach the registry of this machine; a reader's home is empty. */
 const npmSettings = /^(npm_config_(registry|globalconfig)|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i;
 
 /** Somebody in an empty folder who types what a page prints, into a shell, line by line. */
@@ -80,7 +80,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
     return { child, out };
   };
 
-  /** What a line exports, and where it goes, holds for the lines after it, as in one shell. */
+  /** Types a line; its exports and its folder hold for the lines after it, as in one shell. */
   const type = async (line: string): Promise<void> => {
     const restore = `set -e; . "${state}/env"; cd "$(cat "${state}/cwd")"`;
     const keep = `export -p | grep -v -E '^export (PATH|PWD|OLDPWD|GATEWAY_URL)=' > "${state}/env"; printf %s "$PWD" > "${state}/cwd"`;

@@ -7,7 +7,7 @@ import { createClient } from "svc/sdk/client";
 import { token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 
-/** What one client of the other process has seen. */
+/** Record of one client in the other process. */
 export interface SeenClient {
   index: number;
   seq: number;

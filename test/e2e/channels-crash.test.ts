@@ -150,7 +150,7 @@ async function killedAt(home: Home, point: string): Promise<void> {
   }
 }
 
-/** What an operator does with such a gateway, in a terminal. */
+/** Does what an operator does with such a gateway in a terminal. */
 async function operate({ talk, gateway }: { talk: Talk; gateway: Running }): Promise<void> {
   const { home, peer } = talk;
   const port = { SVC_GATEWAY_PORT: String(gateway.port) };

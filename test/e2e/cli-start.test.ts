@@ -79,7 +79,7 @@ describe("svc gateway", () => {
     const gateway = await gatewayHere(await configured(home));
     await eventually(async () => (await command(home, ["health"])).code === 0);
     expect(await gateway.stop()).toBe(0);
-    // What refused it once was overcome, also for somebody who asks when it is stopped again.
+    // The earlier refusal is cleared by a good start, and stays cleared once the gateway is stopped.
     expect((await commandJson(home, ["gateway", "status"])).value).toMatchObject({ lastRefusal: null });
   });
 

@@ -311,7 +311,7 @@ test("a writer killed at any step leaves the old bytes or the new ones, and the 
     const isNew = ["after-rename", "after-sync", "before-reply"].includes(point);
     expect(await config(home), point).toBe(isNew ? changed : rich);
 
-    // What a dead owner's lock needs to become free is time.
+    // A dead owner's lock becomes free with time.
     const longAgo = new Date(Date.now() - 11_000);
     await utimes(join(home.stateDir, "svc.json.lock"), longAgo, longAgo).catch(() => undefined);
     const next = await svc(home, "config", "set", "logging.level", point === "after-lock" ? "warn" : "debug");

@@ -93,7 +93,7 @@ afterAll(async () => {
   await gateway?.close();
 });
 
-/** What a page must not contain, whatever was said in it. */
+/** Expects that no text has run a script or put markup of its own into the page. */
 async function expectUnharmed(page: Page): Promise<void> {
   const found = await page.evaluate(() => ({
     pwned: (window as unknown as { pwned?: unknown }).pwned,

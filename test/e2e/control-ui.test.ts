@@ -104,7 +104,7 @@ describe("connecting", () => {
       .locator('link[rel="modulepreload"]')
       .evaluateAll((links) => links.map((l) => (l as HTMLLinkElement).href));
 
-    // What the first load still waits for is not of the second.
+    // Requests of the first load must not be counted with those of the second.
     await tab.page.waitForLoadState("networkidle");
     wire.length = 0;
     await tab.page.reload();

@@ -8,7 +8,7 @@ import { type MemorySearchConfig, type Trouble, type Vendor, type VendorId, vend
 const PAUSE_MS = 300_000;
 const LONG_MS = 30_000;
 
-/** What a vendor may do wrong, and what the gateway waits for before it asks again. */
+/** Faults of a vendor, each with the event the gateway waits for before it asks again. */
 const troubles: Array<[name: string, trouble: (vendor: Vendor) => Trouble, until: "pause" | "config"]> = [
   ["429 without Retry-After", said(429), "pause"],
   ["429 with Retry-After", (vendor) => ({ ...said(429)(vendor), headers: { "retry-after": "1" } }), "pause"],

@@ -100,7 +100,7 @@ describe("the GitHub example", () => {
         task: expect.stringMatching(/^A pull request was opened: Faster tiles \(https:.+\n+Say in three.+\n\nTiles are drawn once\.$/),
       },
     ]);
-    // What GitHub sends again is answered with the first run.
+    // A redelivery from GitHub is answered with the first run.
     expect(await deliver("pull_request", pull, "d-1")).toEqual({ ...first, isReplay: true });
   });
 

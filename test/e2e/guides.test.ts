@@ -37,7 +37,7 @@ const isRegistryThere = await promisify(execFile)("npm", ["view", "vitest@4.1.12
 if (!isRegistryThere && process.env.CI)
   throw new Error("the npm registry cannot be reached, and CI has to run npm install as the guides print it");
 
-/** What a page needs of the machine that reads it. */
+/** Programs that a page needs on the reader's machine. */
 function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
   const typed = blocks
     .filter(({ language }) => language === "sh")

@@ -66,7 +66,7 @@ async function round(
   await Promise.all(sending);
 }
 
-/** What must hold after each start, however the process before it ended. */
+/** Asserts the invariants that hold after each start, however the process before it ended. */
 async function expectWhole(home: Home, leases: ReadonlySet<string>): Promise<void> {
   expect(await brokenFiles(home)).toEqual([]);
   await eventually(() => {

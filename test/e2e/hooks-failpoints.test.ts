@@ -35,7 +35,7 @@ const sameAs: Record<string, string> = {
 };
 const swept = process.env.SVC_TEST_LONG === "1" ? points : points.filter((point) => sameAs[point] === undefined);
 
-/** What brings the work to a point: another model, or a first kill at another point. */
+/** Conditions that lead the work to a point: another model, or a first kill at another point. */
 const wayTo: Record<string, { model?: string; firstKill?: string }> = {
   "hooks.before-requeue": { model: "401-once" },
   "hooks.after-requeue": { model: "401-once" },

@@ -21,7 +21,7 @@ const hostile = {
   rejects: 'export default () => { Promise.reject(new Error("nobody")); return new Promise(() => {}); };',
   huge: 'export default () => ({ text: "x".repeat(2 * 1024 * 1024) });',
 };
-/** What the author reads in the log. */
+/** Reasons that the log gives the author. */
 const reasons: Record<keyof typeof hostile, RegExp> = {
   loops: /loops\.ts did not finish within 5000 ms/,
   // Its memory ends, or its time on a busy machine.

@@ -52,7 +52,7 @@ async function seldom<T>(ask: () => Promise<T>): Promise<Exclude<T, false | null
   }, 30_000);
 }
 
-/** What the gateway of this home says. */
+/** Whether `memory status` shows every note indexed. */
 async function isIndexed(home: Home): Promise<boolean> {
   const { agents } = (await commandJson(home, ["memory", "status"])).value as { agents: Array<{ chunks: number; dirty: boolean }> };
   return agents.every(({ chunks, dirty }) => chunks === Object.keys(notes).length && !dirty);

@@ -64,7 +64,7 @@ const json = (args: string[], env?: Record<string, string>) => commandJson(home,
 /** The program itself, in a process of its own; whatever runs code of a plugin. */
 const program = (...args: string[]) => svcCommand(home, args);
 
-/** What the running gateway says of a plugin. */
+/** Row of a plugin in `plugins list` of the running gateway. */
 async function stateOf(id: string, origin = "global"): Promise<Record<string, unknown> | undefined> {
   const { value } = await json(["plugins", "list"]);
   return (value.plugins as Array<Record<string, unknown>>).find((p) => p.id === id && p.origin === origin);

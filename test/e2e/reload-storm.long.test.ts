@@ -53,7 +53,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(stopAll);
 
-/** What the file says at an edit: something that is only read, a provider, a plugin, agents, an HTTP limit. */
+/** Config at an edit. It changes in turn: a key that is only read, a provider, a plugin, the agents, an HTTP limit. */
 function configAt(edit: number) {
   const vendor = { baseUrl: "http://127.0.0.1:9/v1", models: [{ id: "m" }] };
   const at = (kind: number) => Math.floor((edit + 5 - kind) / 5);

@@ -121,7 +121,7 @@ test(`of ${audience} clients 20 stop reading: the others get every event in orde
   // 256 MiB of unsent bytes, what they cost beside, and a heap at work.
   expect(most - before).toBeLessThan(600 * 1024 * 1024);
 
-  // What stood still for 30 s is cut; a client that reads on learns of it, or of the end of its socket.
+  // A client that has read nothing for 30 s is cut; once it reads on, it gets the reason, or the end of its socket.
   await eventually(async () => (await watcher.request<{ clients?: number }>("loud.listeners")).clients === 1, 60_000);
   await storm.readOn(deaf);
   const cut = await eventually(async () => {

@@ -5,7 +5,7 @@ import { buffer } from "node:stream/consumers";
 import { type AwsIdentity, signatureProblem } from "./aws-signature.ts";
 import { answerFor, bodyProblem, dimsOf } from "./bedrock-models.ts";
 
-/** What one request is answered with instead of vectors. */
+/** Answer to one request instead of vectors. */
 export type BedrockFault =
   | { status: number; type?: string; message?: string; headers?: Record<string, string> }
   | "reset"

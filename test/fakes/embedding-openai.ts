@@ -2,7 +2,7 @@ import { createFakeBatches, type FakeBatches } from "./embedding-batches.ts";
 import { type FakeEmbeddings, type FakeOptions, type FakeVendor, startFakeEmbeddings, type Vectors } from "./embedding-server.ts";
 import { toBase64, wordVector } from "./embedding-vectors.ts";
 
-/** What a vendor of this shape takes. */
+/** Requests that a vendor of this shape accepts. */
 interface Rules {
   /** Keys of the request besides `model` and `input`, each with what is wrong with a value. */
   keys: Readonly<Record<string, (value: unknown, model: unknown) => string | undefined>>;

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { eventually } from "../../sdk/testing/eventually.ts";
 
-/** What the vendor does with one embedding request. */
+/** Answer of the vendor to one embedding request. */
 export type FakeAnswer =
   | "ok"
   /** The vectors come in another order, each with its index. */
@@ -43,9 +43,9 @@ export interface FakeEmbeddings {
   url: string;
   apiKey: string;
   requests: RecordedEmbedding[];
-  /** What comes next, one answer for each embedding request; after the last one all goes well. */
+  /** Sets the answers to the next embedding requests, one each; requests after them succeed. */
   script(...answers: FakeAnswer[]): void;
-  /** What every embedding request is answered with from now on, after what is scripted. */
+  /** Sets the answer to every embedding request after the scripted ones. */
   always(answer: FakeAnswer): void;
   /** The request with this number, from 0, once it has arrived. */
   request(index: number): Promise<RecordedEmbedding>;
@@ -67,7 +67,7 @@ export interface Vectors {
   toBody(vectors: number[][]): unknown;
 }
 
-/** What is particular to a vendor. */
+/** Differences of a vendor from the others. */
 export interface FakeVendor {
   path: string | RegExp;
   /** @returns what is wrong with the request, or the vectors */

@@ -7,7 +7,7 @@ export interface GeminiJobs {
   /** Content by name, uploaded ones and results. */
   files: Map<string, string>;
   batches: Map<string, { displayName: string; model: string; input: string; output?: string }>;
-  /** What the next looks at a job show; the last one stays. Empty: it has succeeded. */
+  /** States that the next reads of a job show; the last one stays. Empty: it has succeeded. */
   states: string[];
   /** How long ago jobs were created, as the list tells. */
   ageMs: number;
@@ -17,13 +17,13 @@ export interface GeminiJobs {
   missing: string[];
   /** False: the model has no such method. */
   hasMethod: boolean;
-  /** What every creation is answered with. */
+  /** Status that every creation is refused with. */
   refusedCreations?: number;
   /** Creations that succeed without an answer, as when a proxy gives up. */
   lostCreations?: number;
-  /** What the next requests about jobs are answered with, one each. */
+  /** Answers to the next requests about jobs, one each. */
   faults: Array<number | "hang">;
-  /** What every request about jobs is answered with while it is set. */
+  /** Status of the answer to every request about jobs while it is set. */
   outage?: number | undefined;
   deleted: string[];
   cancelled: string[];

@@ -12,7 +12,7 @@ export interface GeminiContent {
 const secondGeneration = ["gemini-embedding-2", "gemini-embedding-2-preview"];
 const tasks = ["RETRIEVAL_QUERY", "RETRIEVAL_DOCUMENT"];
 
-/** What the vendor would refuse; undefined: nothing. */
+/** Reason for which the vendor would refuse the request; undefined: none. */
 export function checkEmbed(
   model: string,
   asked: readonly GeminiContent[],

@@ -104,7 +104,7 @@ type Dialogue = Omit<FakeOptions, "taken"> & { taken: Set<string>; socket: Socke
 
 const NAME = ":irc.fake.example";
 
-/** What the server answers to each line of one client. */
+/** Returns the function that answers each line of one client. */
 function createDialogue(client: IrcClient, options: Dialogue): (line: string) => string[] {
   const { caps = [], accounts, mechanisms = "PLAIN,EXTERNAL", taken, socket, features = "" } = options;
   const offered = [...caps, ...(accounts ? [`sasl=${mechanisms}`] : [])];

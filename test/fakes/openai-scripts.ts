@@ -1,6 +1,6 @@
 import type { ChatRequest } from "./openai-checks.ts";
 
-/** What a scripted model does with one request. `chunks` go out as SSE frames, `pauseMs` apart. */
+/** Answer of a scripted model to one request. `chunks` go out as SSE frames, `pauseMs` apart. */
 export type Script =
   | { kind: "stream"; chunks: object[]; pauseMs?: number; end?: "done" | "cut" | "garbage" }
   | { kind: "error"; status: number; error: object; headers?: Record<string, string> }

@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 
 type Json = Record<string, unknown>;
 
-/** What the script may do on one connection. */
+/** Actions of the script on one connection. */
 export interface ScriptedPeer {
   /** Frames of the client after `connect`, in order. */
   readonly requests: Json[];

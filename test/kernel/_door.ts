@@ -1,6 +1,6 @@
 import { definePlugin, z } from "svc/sdk";
 
-/** What its handlers have seen. */
+/** Requests and calls its handlers have seen. */
 export const seen = { requests: [] as string[], calls: [] as string[] };
 
 /** A plugin whose routes and methods tell who called, and remember that they ran. */

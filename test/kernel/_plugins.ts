@@ -32,7 +32,7 @@ ${setup}
   return folder;
 }
 
-/** What plugins of `writePlugin` call `shared`; emptied by the test that uses it. */
+/** Object that plugins of `writePlugin` see as `shared`; the test that uses it empties it. */
 export function sharedWithPlugins<T extends object>(initial: T): T {
   const global = globalThis as Record<string, unknown>;
   global["svc-test-shared"] = initial;

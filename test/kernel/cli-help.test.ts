@@ -52,7 +52,7 @@ function commandsOf(line: string): string[][] {
   });
 }
 
-/** What the command line would be refused with before anything is done. */
+/** Reasons to refuse the command line before anything is done. */
 function problemOf(argv: readonly string[]): string[] {
   const match = matchCommand(entries, takeRootFlags(argv).rest);
   const found = match.kind === "command" ? commands.find(({ name }) => name === match.entry.words.join(" ")) : undefined;

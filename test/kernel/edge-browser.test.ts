@@ -9,7 +9,7 @@ const TOKEN = "test-token-5f2d9a";
 const get = (path: string, lines = "") => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${lines}\r\n`;
 afterEach(closeRawSockets);
 
-/** What a page of this origin gets for a `connect` with the right secret. */
+/** Sends a `connect` with the right secret as a page of this origin would. */
 async function connectFrom(gateway: TestGateway, origin: string, host?: string): Promise<string> {
   const socket = await challenged(gateway, { origin, ...(host ? { host } : {}) });
   const res = await socket.request("1", "connect", connectParams(TOKEN));

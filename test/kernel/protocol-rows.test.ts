@@ -29,7 +29,7 @@ describe("connect is judged in the order of the contract", () => {
       const headers: Record<string, string> = far();
       for (const spoil of left) spoil({ device: {} }, headers);
       const socket = await dial(gateway, headers);
-      // What the device signs holds for its scopes; everything else is spoilt after that.
+      // The device signs its scopes; everything else is spoilt after that.
       const isWider = first < wrong.length;
       const scopes = isWider ? ["operator.read", "operator.admin"] : ["operator.read"];
       const res = await socket.connect(known, { scopes }, (p) => {

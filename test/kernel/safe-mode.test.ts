@@ -8,7 +8,7 @@ import { readRepositoryFiles } from "../tools/source/tree.ts";
 
 const minute = 60_000;
 
-/** What two unclean ends leave behind, with a gateway that never said that it ended. */
+/** State folder that two unclean ends leave behind, with a third gateway that never wrote its end. */
 function crashedThrice(): string {
   const stateDir = mkdtempSync(join(tmpdir(), "svc-safe-mode-"));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));

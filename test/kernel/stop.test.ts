@@ -30,7 +30,7 @@ const loud = {
     } });`,
 };
 
-/** What a client hears that is not let in. */
+/** Reason given to a client that is refused. */
 function refusalOf({ wsUrl }: TestGateway): Promise<string> {
   return new Promise((resolve) => {
     const socket = new WebSocket(wsUrl);

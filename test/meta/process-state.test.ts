@@ -69,7 +69,7 @@ describe("a test file that leaves the process changed is told by name:", () => {
       code: 1,
       stdout: expect.stringMatching(/Test Files +2 failed \| 1 passed[\s\S]*Tests +3 passed/),
     });
-    // Those that failed have no notes of their own; their time is in the next.
+    // Failed files have no notes of their own; their time is in the next file's.
     const notes = (await Promise.all((await readdir(times)).map((name) => readFile(join(times, name), "utf8")))).join("");
     expect(JSON.parse(notes)).toMatchObject({ project: "shared", file: "b.test.js", cpuSeconds: expect.any(Number) });
     expect(stderr).toMatch(/FAIL .*a\.test\.js[\s\S]*leaves the process changed.*: environment: LEFT_BEHIND/);

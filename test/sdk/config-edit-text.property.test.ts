@@ -82,7 +82,7 @@ function pathsOf(value: unknown, path: Array<string | number> = []): Array<Array
   return [...Object.entries(value).flatMap(([k, v]) => pathsOf(v, [...path, k])), [...path, "brand-new"], path];
 }
 
-/** What an edit of a path may touch: the member or list entry there; all of the text for the root. */
+/** Part of the text that an edit of a path may touch: the member or list entry there; everything for the root. */
 function touched(text: string, path: ReadonlyArray<string | number>): string {
   let span: Span = json5Spans(text);
   let piece = text;

@@ -10,7 +10,7 @@ import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 
 let dir: string;
 let path: string;
-/** What the gateway did with the change, and what it heard. */
+/** Outcome that the stubbed reload reports for the next change. */
 let outcome: Partial<ReloadOutcome>;
 let pending: string[];
 let holds: string[];

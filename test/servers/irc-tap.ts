@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** A link of an account through the tap. */
 export interface TappedLink {
-  /** What the account called itself in USER. */
+  /** User name the account gave in USER. */
   user?: string;
   /** Nick that the server gave it. */
   nick?: string;

@@ -12,7 +12,7 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** What stands in its one server block, besides the way to the gateway. */
+/** Settings of its one server block. */
 export interface NginxOptions {
   /** Where it listens; a free port. */
   port: number;

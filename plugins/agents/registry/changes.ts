@@ -137,7 +137,7 @@ function fieldsOf({ workspace, model, emoji, avatar }: Omit<ParamsOf<"agents.upd
 async function checkModel(kit: Kit, model: string | undefined): Promise<void> {
   if (model === undefined) return;
   await kit.models.check(kit.directory.get(kit.directory.defaultId), model).catch((error: unknown) => {
-    // What may be asked for in place of an agent's own model says nothing about that own model.
+    // The models that a request may choose do not restrict the one an agent is given.
     if (!isSvcError(error, "model-not-allowed")) throw error;
   });
 }

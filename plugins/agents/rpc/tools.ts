@@ -46,7 +46,7 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
         ...(params.agentId === undefined ? {} : { agentId: params.agentId }),
         ...(params.sessionKey === undefined ? {} : { sessionKey: params.sessionKey }),
       });
-      // What an administrator's call answered is not for whoever may not make it, even with its key.
+      // The answer to an administrator's call is never replayed to a caller without that right, even with the same key.
       const key = params.idempotencyKey && `${isOwner(call) ? "owner" : "other"}:${params.idempotencyKey}`;
       return replays.run(key, () => invoke({ ctx, kit }, { params, call, target }), hasRun);
     },

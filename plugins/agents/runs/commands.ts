@@ -18,7 +18,7 @@ export function isResetMessage(triggers: readonly string[], message: string): bo
 
 /**
  * A message that begins with a trigger (`session.resetTriggers`: `/new`, `/reset`), and what follows it. A trigger ends where its word does: `/newer` is none.
- * What is not `/new` counts as a reset.
+ * Any trigger other than `/new` counts as a reset.
  */
 export function splitReset(triggers: readonly string[], message: string): { reason: "new" | "reset"; rest: string } | undefined {
   const matching = triggers.filter((t) => message.startsWith(t) && !(/\w$/.test(t) && /^\w/.test(message.slice(t.length, t.length + 1))));

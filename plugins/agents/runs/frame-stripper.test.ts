@@ -10,7 +10,7 @@ const corpus = JSON.parse(readFileSync(new URL("../../../test/fixtures/spoofed-m
 }>;
 const meta = { source: "Email", task: "Mail", from: "eve@example.test", subject: "Source: none" };
 
-/** What is seen of a text that comes in these deltas, bit by bit. */
+/** Parts of a text that are shown when it arrives in these deltas. */
 function shownOf(deltas: readonly string[]): string[] {
   const stripper = createFrameStripper();
   return [...deltas.map((delta) => stripper.push(delta)), stripper.end()];

@@ -28,7 +28,7 @@ export function missingTurns(given: readonly GivenTurn[], rows: readonly Message
 }
 
 function seenBy(rows: readonly MessageRow[]): Seen[] {
-  // What a run had said so far: a caller gets all of it as one answer.
+  // Text of each run so far: a caller gets all of it as one answer.
   const saidBefore = new Map<string, string>();
   return rows.map((row) => {
     const text = squeezed(textOf(row.content));

@@ -23,7 +23,7 @@ const send = (sessionKey: string, message: string, more: JsonObject = {}) =>
   gw.rpc<JsonObject>("chat.send", { sessionKey, message, idempotencyKey: id(message), ...more });
 const wait = (message: string) => gw.rpc<JsonObject>("agent.wait", { runId: id(message) });
 
-/** What the model of a script that repeats its messages was given: `role text`. */
+/** Messages the model was given, as `role text`; its script repeats them. */
 async function seenBy(sessionKey: string): Promise<string[]> {
   const last = (await gw.history(sessionKey)).at(-1);
   const said = JSON.parse(last?.text ?? "[]") as

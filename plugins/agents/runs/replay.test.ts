@@ -117,7 +117,7 @@ describe("the same key", () => {
 });
 
 describe("a process that ends in the middle of a run", () => {
-  /** What a kill leaves: rows of another boot that say queued and running. */
+  /** Stores what a kill leaves behind: queued and running rows of an earlier boot. */
   async function leaveBehind(): Promise<void> {
     const store = gw.service("store@2");
     const now = Date.now();

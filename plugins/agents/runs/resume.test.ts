@@ -5,7 +5,7 @@ import type { RunRequest } from "svc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentsGateway, createAgentsGateway, eventually } from "../../../test/fixtures/agents-gateway.ts";
 
-/** What a webhook's run is to the agents: it may be cut off by the end of the gateway, and whoever asked for it comes back. */
+/** Runs of webhooks: the end of the gateway may cut one off, and its delivery asks for it again. */
 
 let stateDir: string;
 let gw: AgentsGateway;

@@ -124,7 +124,7 @@ export function createToolBox(ctx: PluginContext): ToolBox {
       if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
       const value = await validated(entry, args);
       const allowed = await gate(ctx, { tool: name, args: value }, target);
-      // What a plugin made of the arguments has to fit the tool as well.
+      // Arguments that a plugin has changed must fit the tool's schema as well.
       const revised = allowed === value ? value : await validated(entry, allowed);
       const started = performance.now();
       const result = await runTool(entry.tool, revised, target).catch((error) => {

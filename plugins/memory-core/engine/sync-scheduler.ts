@@ -412,7 +412,7 @@ class FileSyncer implements SyncScheduler {
     const waitMs = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures - 1, 20));
     this.#retryAtMs = performance.now() + waitMs;
     clearTimeout(this.#retryTimer);
-    // Whoever only writes notes and never searches would else wait for ever.
+    // Without a timer, notes of somebody who never searches would wait for ever.
     if (this.#watcher && !this.#isClosed) this.#retryTimer = setTimeout(() => this.kick("retry"), waitMs + 1);
     this.#lastError = reasonOf(error);
     this.#changes++;

@@ -7,7 +7,7 @@ import { createDirectoryWatcher, type DirectoryWatcher } from "./watcher.ts";
 
 let ws: TestWorkspace;
 let watcher: DirectoryWatcher;
-/** What was told at each quiet moment. */
+/** Changes passed to each call of `onQuiet`. */
 let told: Array<readonly string[] | undefined>;
 let failures: string[];
 beforeEach(() => {

@@ -17,7 +17,7 @@ export function judge(found: ReadonlyArray<readonly string[]>, wanted: number): 
   for (const [index, sections] of found.entries()) {
     const fresh = sections.filter((section) => !seen.has(section));
     for (const section of fresh) seen.add(section);
-    // What was shown before is worth nothing the second time.
+    // A section that was already shown gains nothing.
     if (index < 10 && fresh.length > 0) gain += fresh.length / Math.log2(index + 2);
     if (index < 6) recalled = seen.size;
     if (first === 0 && fresh.length > 0) first = index + 1;

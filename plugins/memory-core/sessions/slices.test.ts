@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSlices } from "./slices.ts";
 
-/** What a reader is asked for when each record costs so many ms, 1,000 records in all. */
+/** Slice sizes a reader is asked for when each of 1,000 records costs so many ms. */
 async function limitsAt(msPerRow: number, slices: number): Promise<number[]> {
   let now = 0;
   const asked: number[] = [];

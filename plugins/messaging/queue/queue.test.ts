@@ -19,7 +19,7 @@ let clock: FakeClock;
 let sends: string[];
 let notes: string[];
 let failures: Array<Failure & { uid: string }>;
-/** What the channel does with the next messages, in order; then it takes everything. */
+/** Answers of the channel to the next messages, in order; it accepts all after them. */
 let script: Array<() => Promise<{ messageId: string }>>;
 let carrier: Carrier | undefined;
 let boot: number;
@@ -188,7 +188,7 @@ describe("a channel that", () => {
     expect(await row(uid)).toMatchObject({ attempt: 1, result: { status: "failed", reason: "blocked by the user" } });
     // The agent reads it as its own: the platform's words stay in the row.
     expect(notes).toEqual([`${uid}: Message to fake (${uid}) not delivered: the channel refused it`]);
-    // Told after it was stored.
+    // The hook runs after the failure is stored.
     await eventually(() => failures.length > 0);
     expect(failures).toEqual([{ uid, error: "blocked by the user", attempt: 1, permanent: true, outcome: "failed" }]);
   });

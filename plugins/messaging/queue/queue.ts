@@ -125,7 +125,7 @@ export class Queue {
     // A clock that is far past the newest row at the start has jumped, too.
     this.#expiry ??= createExpiryClock(this.#kit.clock, (await deliveries.list({ dirs: OUT, limit: 1 }))[0]?.updatedAt);
     const isDoubted = this.#expiry.read() === undefined;
-    // What is too late is never sent. While the clock is doubted it is not ended either, and must not hide what is in time.
+    // Overdue messages are never sent. While the clock is doubted they are not failed either, and must not hide those that are in time.
     const limit = isDoubted ? ROUND : MAX_ACTIVE + this.#active.size;
     const [late, found, next] = await Promise.all([
       isDoubted ? [] : deliveries.overdue({ dirs: OUT, now, limit: ROUND }),

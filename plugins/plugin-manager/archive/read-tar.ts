@@ -80,7 +80,7 @@ function problemOf(entry: ReadEntry, metas: readonly string[]): Error | undefine
   for (const text of metas) {
     const keys = recordKeys(text);
     if (keys?.includes("size")) return new Error("it has an entry whose size is no plain number");
-    // What is not a list of records is a long name of this entry.
+    // Anything but a list of records is the long name of this entry.
     const name = text.replace(/\0.*$/s, "");
     if (!keys && name !== path && name !== linkpath) return damagedMeta();
   }

@@ -50,7 +50,7 @@ async function install(cli: CliContext, values: CliValues, spec: string): Promis
     hostOf(cli),
     async ({ manifest: { id, permissions = [] }, isUpdate }) => {
       const entry = entryOf(config.config, id);
-      // What was granted to somebody else's package of the same id was not granted to this one.
+      // Grants of a different package with the same id do not carry over to this one.
       const before = isUpdate ? (entry?.grants ?? []) : [];
       consents = decideConsent(permissions, { grant: values.grant as string | undefined, all: values.yes === true, before });
       const grants = consents.filter((c) => c.granted).map((c) => c.permission);

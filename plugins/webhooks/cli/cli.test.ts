@@ -57,7 +57,7 @@ function put(path: string, content: string): string {
 }
 
 const svc = (args: string[]) => run(args, { env: environment(), cwd: stateDir });
-/** What `hooks test` shows for this body. */
+/** Runs `hooks test` with this body. */
 const tryBody = (name: string, body: string, more: string[] = []) =>
   svc(["hooks", "test", name, "--payload", put("body.json", body), ...more]);
 

@@ -52,7 +52,7 @@ export async function openOffline(cli: CliContext): Promise<Offline> {
   const presets = presetsOf(local);
   const ctx = contextOf(cli, agentsOf(effective, cli.paths.stateDir));
   const { secrets } = await (await cli.configFile()).load();
-  // What stands with a provider is not asked for here: whether it can be had, the gateway says.
+  // Secret providers are not asked here: the gateway reports whether a secret is available.
   const secretAt = (path: string) => ({ value: secrets.get(path) ?? UNASKED });
   return {
     hooks,

@@ -34,7 +34,7 @@ test("in safe mode an accepted action waits without being tried; it runs when th
 
   expect(answer.status).toBe(200);
   const { deliveries, systemEvents } = gateway.service("store@2");
-  // What would have begun at once has had its turn by the time another request is answered.
+  // A run that begins at once would have begun by the time another request is answered.
   expect(await gateway.rpc("health")).toMatchObject({ phase: "safe-mode" });
   expect(await deliveries.get(runId)).toMatchObject({ state: "accepted", attempt: 0 });
   expect(await systemEvents.waking()).toEqual(["agent:main:main"]);

@@ -9,7 +9,7 @@ const headers = { authorization: `Bearer ${hookToken}` };
 /** Always the same text: every request is a row of its own, the event behind it waits once. */
 const wake = JSON.stringify({ text: `The kettle boils. ${"x".repeat(200)}`, mode: "next-heartbeat" });
 
-/** What a sender waits for: the answer that says its event is on the disk; and how soon the agent is at work. */
+/** Measures the time to the answer, which says that the event is on the disk, and to the start of the agent's work. */
 export async function run({ quick, row }) {
   const home = makeHome({ hooks: { enabled: true, token: hookToken } });
   const ours = await spawnGateway(home);

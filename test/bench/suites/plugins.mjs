@@ -4,7 +4,7 @@ import { makeHome, root, spawnGateway } from "../lib/gateway.mjs";
 import { runToEnd } from "../lib/process.mjs";
 import { alternate, median } from "../lib/stats.mjs";
 
-/** What a call of a hook costs its emitter, by number of handlers, each guarded by owner, limit, quarantine and shape check. */
+/** Cost of a hook call to its emitter, by number of handlers, each guarded by owner, limit, quarantine and shape check. */
 const rows = [
   { taps: 0, target: 2 },
   { taps: 1, target: 30 },

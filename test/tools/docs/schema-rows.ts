@@ -23,7 +23,7 @@ export interface SchemaNode {
   format?: string;
   description?: string;
   sensitive?: boolean;
-  /** What a live change does; holds for everything below that has none of its own. */
+  /** Effect of a live change; holds for everything below that has none of its own. */
   reload?: string;
   /** The key, or these values of it, are not part of this release. */
   notInRelease?: boolean | string[];
@@ -90,7 +90,7 @@ function rowsOf(node: SchemaNode, at: At): SchemaRow[] {
     const inner = members(node, path, reload);
     if (!isMap(node) || !node.description) return inner.length > 0 ? inner : [row(node, here)];
     const value = node.additionalProperties as SchemaNode;
-    // What a map is about is told where its names stand; a map of plain values is one row.
+    // A described map has a row of its own above its members; a map of plain values is a single row.
     return value.properties || inner.length !== 1
       ? [row(node, here), ...inner]
       : [row({ ...value, description: value.description ?? node.description }, { ...here, path: `${path}.<name>` })];
@@ -130,7 +130,7 @@ function row(node: SchemaNode, { path, required, reload }: At): SchemaRow {
   };
 }
 
-/** What of a key this release does not serve. */
+/** Says which part of a key this release does not serve: all of it, some values, or none. */
 function releaseOf({ notInRelease }: SchemaNode): string {
   if (Array.isArray(notInRelease)) return `not part of this release: ${notInRelease.map((value) => `\`${value}\``).join(", ")}`;
   return notInRelease === true ? "**not part of this release**" : "";

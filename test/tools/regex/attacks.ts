@@ -51,7 +51,7 @@ const usual = [
   "\u{1f600}",
   "\ud800",
 ];
-/** What hand-made attacks end with, whatever the expression is. */
+/** Ends of the attacks written by hand, for every expression. */
 const usualTails = ["", "\u2028x", "\n\n", " \u2028", "x\n"];
 const MAX_ATTACKS = 900;
 
@@ -122,7 +122,7 @@ interface Repeat {
   heads: string[];
   /** Ways to go through its body once. */
   pumps: string[];
-  /** What the expression wants behind it. */
+  /** Texts that the expression expects after it. */
   tailsAfter: string[];
 }
 

@@ -1,4 +1,4 @@
-/** What to replace by spaces; line breaks stay, so that line numbers keep their meaning. */
+/** Parts to replace by spaces; line breaks stay, so that line numbers keep their meaning. */
 export interface BlankOptions {
   /** Contents of '…' and "…". */
   strings?: boolean;

@@ -7,7 +7,7 @@ export interface Expression {
   flags: string;
 }
 
-/** What a source text has of regular expressions: those that are written out, and the number of those that are put together when it runs. */
+/** Regular expressions of a source text: the literal ones, and the number of those constructed at run time. */
 export interface Expressions {
   literals: Expression[];
   constructed: number;

@@ -24,7 +24,7 @@ export function consoleUses(file: string, source: string): Finding[] {
   return matches(file, blank(source, { strings: true, templates: true }), /\bconsole\s*[.[]/g);
 }
 
-/** What the loader and the commands import by their path; pages of the control UI are imported when they are opened. */
+/** Files that the loader and the commands import by path; pages of the control UI are imported when they are opened. */
 const entries = /^plugins\/[^/]+\/(?:index|protocol|sections|cli\/[^/]+)\.ts$|^plugins\/control-ui\/public\/(?:views|ui)\//;
 
 /** Default exports outside entries: a name that every importer may choose cannot be searched for. */

@@ -11,7 +11,7 @@ export interface ImportOf {
 const clause = /(?:^|[;}\n])\s*(?:import|export)\b(\s+type\b(?!\s*,|\s+from\b))?(?:[\w*{}\s,$"'-]*?\bfrom\b)?\s*(["'])([^"'\n]+)\2/g;
 const call = /(.)?\bimport\(\s*(["'])([^"'\n]+)\2\s*\)(\s*\.\s*[A-Z])?/g;
 
-/** What a module imports, in order of appearance. Text inside comments and template literals does not count. */
+/** Imports of a module, in order of appearance. Text inside comments and template literals does not count. */
 export function importsOf(source: string): ImportOf[] {
   const code = blank(source, { templates: true });
   const bare = blank(source, { templates: true, strings: true });

@@ -31,7 +31,7 @@ export interface Leak {
 }
 
 /**
- * What must not leave the machine it was written on.
+ * Texts that must not leave the machine they were written on.
  * @param ownPaths absolute paths of this checkout and of this user, also forbidden wherever they are
  */
 export function leaksIn(file: string, text: string, ownPaths: readonly string[] = []): Leak[] {

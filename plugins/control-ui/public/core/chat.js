@@ -219,7 +219,7 @@ export async function settle(sessionKey, runId) {
     await refresh(chat);
     dropOutgoing(runId);
   } catch {
-    // What was streamed stays visible; the next connection reads the history again.
+    // The streamed text stays visible; the next connection reads the history again.
   }
 }
 

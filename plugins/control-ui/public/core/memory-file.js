@@ -19,7 +19,7 @@ export async function openFile(path, agentId, from) {
   const sessionId = sessionOfPath(path);
   try {
     if (sessionId !== undefined) {
-      // What was said stands in its chat, not in a file.
+      // Messages of a session are in its chat, not in a file.
       const { key } = await request("sessions.resolve", { sessionId });
       if (shownFile.value.name === name) replace(chatAddress(key, from ? String(from) : undefined));
       return;

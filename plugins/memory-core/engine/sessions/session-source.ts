@@ -51,7 +51,7 @@ export function createSessions(
   let problem: string | undefined;
   // A new thread knows nothing of what came before it: the first look compares every session with its row.
   let isCaughtUp = false;
-  // What a full reindex has read, by the number of messages: it is of no use unless it is put in place, so the next look compares.
+  // Number of messages read by the last full reindex, per session. Its index may never have been put in place, so the next sync compares.
   let lastFull: Map<string, number> | undefined;
 
   const listAll = async (known: ReadonlyMap<string, DocumentRow>, pacer: Pacer, isFull: boolean): Promise<ListedDocuments> => {
