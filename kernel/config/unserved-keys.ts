@@ -57,7 +57,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     ...memorySearch("sidecar"),
   ],
   "active-memory": ["plugins.entries.active-memory"],
-  messaging: ["session.sendPolicy", "messages.inbound", "messages.responsePrefix", "messages.ackReaction", "messages.ackReactionScope"],
+  messaging: ["session.sendPolicy", "messages.inbound", "messages.responsePrefix"],
   channels: [
     ...ofChannels("groups.*.tools"),
     ...everywhere("historyLimit"),

@@ -5,6 +5,9 @@ import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
 import { receive } from "./inbound/receive.ts";
 import { InboundRunner } from "./inbound/runner.ts";
+import { AckReactions } from "./live/ack-reaction.ts";
+import { displayRun } from "./live/run-display.ts";
+import { TypingIndicators } from "./live/typing.ts";
 import { Pairings } from "./pairing/pairings.ts";
 import { noticeOps, pairingText } from "./pairing/reply.ts";
 import type { Failure, QueueKit } from "./queue/kit.ts";
@@ -95,13 +98,22 @@ function createParts(ctx: PluginContext) {
   const accounts: Accounts = new Accounts(ctx, {
     ctx,
     acquire: (name) => ctx.service("leases@1").acquire(name),
-    receive: (event, account) => receive(event, account, { ctx, runner, pairings }),
+    receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions }),
     onChange(account) {
       gateway.invalidateHealth();
       if (account.ready) queue.nudge();
     },
   });
   const channels = createChannels(ctx, accounts);
+  const runOf = (channel: string, accountId: string) => accounts.get(channel, accountId)?.ready;
+  const reactions = new AckReactions({ ctx, runOf });
+  const typing = new TypingIndicators({
+    ctx,
+    target({ channel: id, accountId }) {
+      const [channel, run] = [channels.get(id), runOf(id, accountId)];
+      return channel?.capabilities.typing === true && run ? { channel, run } : undefined;
+    },
+  });
   const queue: Queue = new Queue(queueKit(ctx, channels));
   const service = createMessagingService(ctx, { channels, queue, waits: createWaits({ store, timers: ctx.timers }) });
   const runner: InboundRunner = new InboundRunner({
@@ -111,6 +123,7 @@ function createParts(ctx: PluginContext) {
     store,
     agents,
     deliver: (request) => service.deliver(request),
+    display: (work) => displayRun(work, { ctx, typing }),
   });
   const pairings: Pairings = new Pairings({
     store,

@@ -1,4 +1,6 @@
-import type { Agents, DeliveryDir, Lease, Messaging, PluginContext, Store } from "svc/sdk";
+import type { Agents, DeliveryDir, DeliveryRow, Lease, Messaging, PluginContext, RunHandle, Store } from "svc/sdk";
+import type { RunDisplay } from "../live/run-display.ts";
+import type { Inbound } from "./stored.ts";
 
 /** The rows that are executed here. */
 export const IN: readonly DeliveryDir[] = ["in"];
@@ -13,4 +15,6 @@ export interface InboundDeps {
   store(): Store;
   agents(): Agents;
   deliver: Messaging["deliver"];
+  /** Shows a run in the conversation that it answers. */
+  display(work: { row: DeliveryRow; inbound: Inbound; handle: RunHandle }): RunDisplay;
 }

@@ -1,6 +1,7 @@
 import { type DeliveryRow, isSvcError, type JsonObject, type MessageRoute, messageOf, type RunHandle, type RunOutcome } from "svc/sdk";
 import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached, untilAvailable } from "svc/sdk/internal";
 import { groupOf, policyOf } from "../accounts/policy.ts";
+import type { RunDisplay } from "../live/run-display.ts";
 import { finalText } from "./final-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
 import { CHANNEL_NOTICE, decodeInbound, framedText, type Inbound } from "./stored.ts";
@@ -74,7 +75,7 @@ async function claim(row: DeliveryRow, { deps, signal }: ProcessContext): Promis
 
 /** @returns true when the row has ended */
 async function answer(step: Step): Promise<boolean> {
-  const { row, inbound, deps, signal } = step;
+  const { inbound, row, deps, signal } = step;
   let handle: RunHandle;
   try {
     handle = await begin(step);
@@ -82,10 +83,22 @@ async function answer(step: Step): Promise<boolean> {
     if (signal.aborted || !isSvcError(error) || !refusals.includes(error.code)) throw error;
     return fail(step, "failed", error.message);
   }
+  const display = deps.display({ row, inbound, handle });
+  try {
+    return await follow(step, handle, display);
+  } finally {
+    await display.end();
+  }
+}
+
+/** Waits for the end of a run, and makes sure of what follows from it. */
+async function follow(step: Step, handle: RunHandle, display: RunDisplay): Promise<boolean> {
+  const { row, inbound, deps, signal } = step;
   await reached("inbound.after-run-accepted");
   step.onHandedOver();
   if (inbound.setsRoute) await noteRoute(step);
   const outcome = await whileGoing(handle.done, signal);
+  void display.end();
   await reached("inbound.after-run");
   if (outcome.code === "INTERRUPTED" || outcome.stopReason === "shutdown") throw new Interrupted();
   step.onRan();

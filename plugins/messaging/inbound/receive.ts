@@ -2,6 +2,7 @@ import type { Channel, ChannelState, DeliveryRow, InboundAck, InboundEvent, Plug
 import { protocolErrors, reached } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import { messagingErrors } from "../errors.ts";
+import type { AckReactions } from "../live/ack-reaction.ts";
 import type { Pairings } from "../pairing/pairings.ts";
 import { admit, type DropReason } from "./admission.ts";
 import { boundAgent } from "./bindings.ts";
@@ -30,6 +31,7 @@ export interface ReceiveDeps {
   ctx: Pick<PluginContext, "snapshot" | "service" | "clock" | "logger">;
   runner: Pick<InboundRunner, "reserve" | "nudge">;
   pairings: Pairings;
+  reactions: Pick<AckReactions, "accepted">;
 }
 
 /**
@@ -40,13 +42,22 @@ export interface ReceiveDeps {
 export async function receive(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<InboundAck> {
   if (deps.ctx.service("gateway@1").info().phase === "draining") throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
   const event = toEvent(given);
-  const verdict = await judge(event, account, deps);
+  const mention = mentionOf(event, policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId), {
+    name: account.self?.name,
+    hasSent: (id) => account.guards.hasSent(id),
+  });
+  const verdict = await judge(event, mention, account, deps);
   if (verdict.next === "drop") return dropped(event, verdict.reason, account, deps);
   if (verdict.next === "pair") return pair(event, account, deps);
-  return accept(event, verdict.setsRoute, account, deps);
+  return accept(event, { setsRoute: verdict.setsRoute, isMentioned: mention === "yes" }, account, deps);
 }
 
-async function judge(event: InboundEvent, { channel, accountId, self, guards }: ReceivingAccount, { ctx, pairings }: ReceiveDeps) {
+async function judge(
+  event: InboundEvent,
+  mention: ReturnType<typeof mentionOf>,
+  { channel, accountId, self, guards }: ReceivingAccount,
+  { ctx, pairings }: ReceiveDeps,
+) {
   const policy = policyOf(ctx.snapshot(), channel.id, accountId);
   const isDirect = event.chatType === "direct";
   const isPaired =
@@ -56,7 +67,7 @@ async function judge(event: InboundEvent, { channel, accountId, self, guards }: 
     isEcho: guards.isEcho(event.id),
     isBotLoop: guards.isBotLoop(event),
     isPaired,
-    mention: mentionOf(event, policy, { name: self?.name, hasSent: (id) => guards.hasSent(id) }),
+    mention,
     isCaseSensitive: channel.capabilities.caseSensitiveIds === true,
   });
 }
@@ -113,7 +124,7 @@ async function pair(
 
 async function accept(
   event: InboundEvent,
-  setsRoute: boolean,
+  { setsRoute, isMentioned }: { setsRoute: boolean; isMentioned: boolean },
   { channel, accountId }: ReceivingAccount,
   deps: ReceiveDeps,
 ): Promise<InboundAck> {
@@ -121,7 +132,15 @@ async function accept(
   const place = { channel: channel.id, accountId, isCaseSensitive: channel.capabilities.caseSensitiveIds === true };
   const agentId = agentFor(event, place, deps);
   const sessionKey = sessionKeyOf(event, { agentId, ...place }, ctx.snapshot().session);
-  const inbound = toInbound(event, { channel: channel.id, accountId, label: channel.meta.label, agentId, sessionKey, setsRoute });
+  const inbound = toInbound(event, {
+    channel: channel.id,
+    accountId,
+    label: channel.meta.label,
+    agentId,
+    sessionKey,
+    setsRoute,
+    isMentioned,
+  });
   const slot = runner.reserve(sessionKey);
   if (!slot) throw messagingErrors.inboundFull({ channel: channel.id }, { retryAfterMs: 5_000 });
   try {
@@ -137,6 +156,7 @@ async function accept(
     throw error;
   }
   runner.nudge();
+  deps.reactions.accepted(event, { channel, accountId, isMentioned });
   return { status: "accepted" };
 }
 

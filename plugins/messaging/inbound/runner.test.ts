@@ -54,6 +54,7 @@ function start(changes: Partial<InboundDeps> = {}): InboundRunner {
     store: () => store,
     agents: () => agents,
     deliver: async () => ({ uid: "", route: { channel: "talk" } }),
+    display: () => ({ end: async () => undefined }),
     ...changes,
   });
   return runner;

@@ -16,6 +16,8 @@ const stored = z.object({
   sender: named,
   /** The group or room; absent in direct messages. */
   room: named.optional(),
+  /** In a room: it names the account. */
+  isMentioned: z.boolean().optional(),
   text,
   attachments: z.array(text),
 });
@@ -23,17 +25,20 @@ const stored = z.object({
 /** A message from a channel as its row holds it: admitted and routed, its text as it came. */
 export type Inbound = Omit<z.output<typeof stored>, "v">;
 
-export interface InboundPlace extends Pick<Inbound, "channel" | "accountId" | "label" | "agentId" | "sessionKey" | "setsRoute"> {}
+export interface InboundPlace extends Pick<Inbound, "channel" | "accountId" | "label" | "agentId" | "sessionKey" | "setsRoute"> {
+  isMentioned?: boolean;
+}
 
 export function toInbound(event: InboundEvent, place: InboundPlace): Inbound {
+  const { isMentioned = false, ...kept } = place;
   const { channel, accountId } = place;
   const { sender, peer, threadId } = event;
   const person = (one: { id: string; name?: string }) => ({ id: one.id, ...(one.name === undefined ? {} : { name: one.name }) });
   return {
-    ...place,
+    ...kept,
     route: { channel, to: peer.id, accountId, ...(threadId === undefined ? {} : { threadId }) },
     sender: person(sender),
-    ...(event.chatType === "direct" ? {} : { room: person(peer) }),
+    ...(event.chatType === "direct" ? {} : { room: person(peer), isMentioned }),
     text: event.text,
     attachments: (event.media ?? []).map(({ kind, mime, name }) => [kind, mime, ...(name === undefined ? [] : [name])].join(", ")),
   };
