@@ -1,6 +1,9 @@
 /** Exports for plugins. Everything else of the product is reached through the context. */
 export { z } from "zod";
 export * from "./agents.ts";
+export { ChannelInbox, type ChannelInboxOptions } from "./channels/inbox.ts";
+export { AccountRefusedError, type KeepConnectedOptions, keepConnected, reconnectWaitMs } from "./channels/keep-connected.ts";
+export { accountIds, accountKeys, type RawAccount } from "./channels/section.ts";
 export { type ChildOptions, startChild } from "./child.ts";
 export { durationMs, parseDuration, parseSize, sizeBytes } from "./config/amounts.ts";
 export { type SecretRef, secret } from "./config/fields.ts";

@@ -1,4 +1,4 @@
-import { type ChannelAccount, commonErrors, isRecord, type SvcConfig } from "svc/sdk";
+import { accountIds, accountKeys, type ChannelAccount, commonErrors, isRecord, type SvcConfig } from "svc/sdk";
 import { isNick, isRoom } from "./names.ts";
 import { Pace } from "./pace.ts";
 import { TIMING } from "./timing.ts";
@@ -39,29 +39,25 @@ export interface IrcAccount extends ChannelAccount {
   lineIntervalMs: number;
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
-const DEFAULT = "default";
+/** Keys whose own keys are inherited one by one. */
+const NESTED = ["tls", "sasl"];
 const PORTS = { tls: 6697, plain: 6667 };
 
 /** Accounts of the section: `default` where the section itself names a server and a nick, or has no accounts at all, and the named ones. */
 export function listAccounts(config: SvcConfig): string[] {
-  const { own, accounts } = sectionOf(config);
-  const named = Object.keys(accounts);
-  const isOwn = (own.host !== undefined && own.nick !== undefined) || (named.length === 0 && Object.keys(own).length > 0);
-  return [...new Set([...(isOwn ? [DEFAULT] : []), ...named])];
+  return accountIds(config, CHANNEL_ID, ["host", "nick"]);
 }
 
 /** Keys that the account lacks. Secrets are not looked at. */
 export function inspectAccount(config: SvcConfig, accountId: string): { enabled: boolean; configured: boolean; missing: string[] } {
-  const raw = mergedAccount(config, accountId);
+  const raw = accountKeys(config, CHANNEL_ID, accountId, NESTED);
   const missing = ["host", "nick"].filter((key) => raw[key] === undefined || raw[key] === "");
   return { enabled: raw.enabled !== false, configured: missing.length === 0, missing };
 }
 
 /** @throws {SvcError} `invalid-config` for an account without a server or a nick, for names that no server accepts, and a flood limit that no message fits in */
 export function resolveAccount(config: SvcConfig, accountId: string): IrcAccount {
-  const raw = mergedAccount(config, accountId);
+  const raw = accountKeys(config, CHANNEL_ID, accountId, NESTED);
   const fault = (message: string) => commonErrors.invalidConfig({ message: `channels.${CHANNEL_ID} (account "${accountId}"): ${message}` });
   const { missing, enabled } = inspectAccount(config, accountId);
   if (missing.length > 0) throw fault(`expected ${missing.join(" and ")}`);
@@ -104,24 +100,6 @@ export function resolveAccount(config: SvcConfig, accountId: string): IrcAccount
 export function secretValues({ password, sasl, rooms }: IrcAccount): string[] {
   const values = [password, sasl?.mechanism === "PLAIN" ? sasl.password : undefined, ...rooms.map(({ key }) => key)];
   return values.filter((value): value is string => value !== undefined && value !== "");
-}
-
-function sectionOf(config: SvcConfig): { own: Raw; accounts: Readonly<Record<string, Raw>> } {
-  const section = (config.channels as Record<string, unknown>)[CHANNEL_ID];
-  const { accounts, defaultAccount: _, ...own } = isRecord(section) ? section : {};
-  return { own, accounts: isRecord(accounts) ? (accounts as Record<string, Raw>) : {} };
-}
-
-/** Keys of the section are inherited by the accounts; so are those of `tls` and `sasl`, one by one. */
-function mergedAccount(config: SvcConfig, accountId: string): Raw {
-  const { own, accounts } = sectionOf(config);
-  const account = (Object.hasOwn(accounts, accountId) && accounts[accountId]) || {};
-  const merged: Record<string, unknown> = { ...own, ...account };
-  for (const key of ["tls", "sasl"]) {
-    const [base, more] = [own[key], account[key]];
-    if (isRecord(base) && isRecord(more)) merged[key] = { ...base, ...more };
-  }
-  return merged;
 }
 
 function tlsOf(raw: unknown): TlsSettings | undefined {

@@ -1,7 +1,7 @@
-import { messageOf } from "svc/sdk";
+import { AccountRefusedError, messageOf } from "svc/sdk";
 import type { IrcAccount } from "./accounts.ts";
 import { formatLine, type Line } from "./line.ts";
-import { AccountRefused, faultOfRegistration, REFUSED, wordsOf } from "./refusals.ts";
+import { faultOfRegistration, REFUSED, wordsOf } from "./refusals.ts";
 
 /** Outcome of a registration. */
 export interface Welcome {
@@ -50,13 +50,13 @@ export class Handshake {
 
   /**
    * Takes a line of the server. `welcome` is set when the registration is complete.
-   * @throws {AccountRefused} for wrong credentials and bans; {Error} for what may pass
+   * @throws {AccountRefusedError} for wrong credentials and bans; {Error} for what may pass
    */
   take({ command, params }: Line): { send: string[]; welcome?: Welcome } {
     const words = wordsOf(params.at(-1) ?? "");
     if (command === "PING") return { send: [formatLine("PONG", params.at(-1) ?? "")] };
     if (command === "ERROR") throw faultOfRegistration(params.at(-1) ?? "");
-    if (REFUSED.has(command)) throw new AccountRefused(`the server refused the account: ${words} (${command})`);
+    if (REFUSED.has(command)) throw new AccountRefusedError(`the server refused the account: ${words} (${command})`);
     if (NICK_TAKEN.has(command)) return { send: [this.#nextNick(command, words)] };
     if (command === "CAP") return { send: this.#takeCap(params) };
     if (command === "AUTHENTICATE") return { send: this.#authenticate(params[0]) };
@@ -79,7 +79,7 @@ export class Handshake {
     if (numeric === WRONG_NICK) this.#wrongNicks.push(words);
     const next = this.#nicks.shift();
     if (next !== undefined) return formatLine("NICK", next);
-    if (this.#wrongNicks.length > 0) throw new AccountRefused(`the server accepts none of the nicks: ${this.#wrongNicks[0]}`);
+    if (this.#wrongNicks.length > 0) throw new AccountRefusedError(`the server accepts none of the nicks: ${this.#wrongNicks[0]}`);
     throw new Error(`every nick of the account is in use: ${words}`);
   }
 
@@ -110,7 +110,7 @@ export class Handshake {
       const mechanisms = this.#offered.get("sasl");
       if (mechanisms === undefined) throw new Error("the server offers no SASL now, and the account has to identify itself");
       if (mechanisms !== "" && !mechanisms.toUpperCase().split(",").includes(sasl.mechanism)) {
-        throw new AccountRefused(`the server offers SASL ${wordsOf(mechanisms)}, and not ${sasl.mechanism}`);
+        throw new AccountRefusedError(`the server offers SASL ${wordsOf(mechanisms)}, and not ${sasl.mechanism}`);
       }
       caps.push("sasl");
     }

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import { type Channel, messageOf, withLimit } from "svc/sdk";
+import { AccountRefusedError, type Channel, messageOf, withLimit } from "svc/sdk";
 import { type IrcAccount, secretValues } from "./accounts.ts";
 import { messageWithout, type Welcome } from "./handshake.ts";
 import { formatLine, type Line } from "./line.ts";
 import { link } from "./link.ts";
-import { AccountRefused, wordsOf } from "./refusals.ts";
+import { wordsOf } from "./refusals.ts";
 import type { IrcTiming } from "./timing.ts";
 
 type Probe = Awaited<ReturnType<NonNullable<Channel["probe"]>>>;
@@ -104,7 +104,7 @@ async function visit(account: IrcAccount, { timing, signal, questions }: Visit):
   ).catch((error: unknown) => new Error(messageOf(error)));
   if (visited) return visited;
   const reason = messageWithout(end ?? new Error("the link was closed"), secretValues(account));
-  return { error: end instanceof AccountRefused ? reason : `no link: ${reason}` };
+  return { error: end instanceof AccountRefusedError ? reason : `no link: ${reason}` };
 }
 
 function pairOf(token: string): [string, string] {

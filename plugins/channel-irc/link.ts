@@ -16,7 +16,7 @@ interface LinkOptions {
 }
 
 /**
- * Connects, registers, and reads until the link is gone. Resolves with the reason: `AccountRefused` when another try would end in the same way, undefined when the
+ * Connects, registers, and reads until the link is gone. Resolves with the reason: `AccountRefusedError` when another try would end in the same way, undefined when the
  * link was closed from here.
  */
 export async function link({ account, nicks, timing, signal, onWelcome }: LinkOptions): Promise<Error | undefined> {

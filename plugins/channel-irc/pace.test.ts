@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { nicksOf } from "./handshake.ts";
-import { reconnectWaitMs } from "./keep-linked.ts";
 import { Pace } from "./pace.ts";
 
 test("a burst goes at once, and every further line after an interval", () => {
@@ -14,11 +13,6 @@ test("a burst goes at once, and every further line after an interval", () => {
   expect([pace.waitMs(1, 2_500), pace.waitMs(2, 2_500), pace.waitMs(3, 10_000)]).toEqual([500, 1_500, 0]);
   expect([0, 1_000, 2_500].map((withinMs) => pace.mostLines(withinMs))).toEqual([3, 3, 5]);
   expect(new Pace({ burstLines: 1, lineIntervalMs: 0 }).mostLines(0)).toBe(Number.POSITIVE_INFINITY);
-});
-
-test("a link is made again after 1 s, each time 1.8 times later, at most after a minute, a fifth more or less", () => {
-  expect([1, 2, 3, 8, 20].map((attempt) => reconnectWaitMs(1_000, attempt, 0.5))).toEqual([1_000, 1_800, 3_240, 60_000, 60_000]);
-  expect([reconnectWaitMs(1_000, 1, 0), reconnectWaitMs(1_000, 1, 1)]).toEqual([800, 1_200]);
 });
 
 test("nicks are tried as the config lists them, and at last one that nobody has", () => {

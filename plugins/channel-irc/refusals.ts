@@ -1,7 +1,4 @@
-import { oneLine, printableLine, SendRefusedError } from "svc/sdk";
-
-/** The network does not want this account as it is: trying again is of no use. */
-export class AccountRefused extends Error {}
+import { AccountRefusedError, oneLine, printableLine, SendRefusedError } from "svc/sdk";
 
 const MAX_WORDS = 200;
 /** Longest `ERROR` that is looked through; a line has no more (RFC 1459). */
@@ -34,7 +31,7 @@ export function faultOfError(text: string): Error {
 /** The same in answer to the registration: bans and wrong passwords refuse the account, everything else passes. */
 export function faultOfRegistration(text: string): Error {
   const isRefused = /\b(?:[dgkqz][-: ]?lined?|ban|banned|password|access denied)\b/i.test(reasonOf(text));
-  return isRefused ? new AccountRefused(closedWith(text)) : faultOfError(text);
+  return isRefused ? new AccountRefusedError(closedWith(text)) : faultOfError(text);
 }
 
 /** An `ERROR` line without the words that others chose: names, hosts, and what an operator wrote. */

@@ -338,7 +338,9 @@ describe("a link", () => {
 
     for (const client of server.clients) client.close();
 
-    await eventually(() => account.logs.some((line) => line.includes("2 messages were not taken, and IRC does not keep them: no storage")));
+    await eventually(() =>
+      account.logs.some((line) => line.includes("2 messages were not taken, and the platform does not keep them: no storage")),
+    );
     expect(tries).toBe(3);
   });
 });

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type ChannelRun, type Receipt, SendRefusedError } from "svc/sdk";
+import { ChannelInbox, type ChannelRun, type Receipt, SendRefusedError } from "svc/sdk";
 import type { IrcAccount } from "./accounts.ts";
 import type { Welcome } from "./handshake.ts";
-import { Inbox } from "./inbox.ts";
 import { formatLine, formatSource, type Line, MAX_LINE_BYTES, type Source } from "./line.ts";
 import { Members } from "./members.ts";
 import { toEvent } from "./message.ts";
@@ -31,7 +30,7 @@ export class Session {
   /** Ids of messages are made of it: they differ from those of every other link. */
   readonly #linkId = randomUUID();
   readonly #features = new Map<string, string>();
-  readonly #inbox: Inbox;
+  readonly #inbox: ChannelInbox;
   readonly #pace: Pace;
   readonly #sending: Sending;
   readonly #rooms: Rooms;
@@ -47,7 +46,7 @@ export class Session {
     this.#self = { nick: welcome.nick };
     this.#pace = new Pace(run.account);
     const gone = new AbortController();
-    this.#inbox = new Inbox({ run, link: wire, signal: gone.signal, firstWaitMs: timing.offerMs });
+    this.#inbox = new ChannelInbox({ run, link: wire, signal: gone.signal, firstWaitMs: timing.offerMs });
     this.#members = new Members((name) => this.#fold(name), welcome.caps.has("account-tag"));
     const fold = (name: string) => this.#fold(name);
     this.#sending = new Sending({ wire, pace: this.#pace, fold, timing, signal: run.signal, now: () => run.clock.now() });

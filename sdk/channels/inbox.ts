@@ -1,30 +1,36 @@
-import { type ChannelRun, type InboundEvent, messageOf, sleep } from "svc/sdk";
+import { messageOf } from "../errors.ts";
+import { sleep } from "../time.ts";
+import type { ChannelRun, InboundEvent } from "../types/channel.ts";
 
-/** Messages that the host has not taken yet, above which the server is not read on, and below which it is again. */
+/** Messages that the host has not taken yet, above which the platform is not read on, and below which it is again. */
 const [PAUSE_AT, RESUME_AT] = [100, 50];
 const MAX_WAIT_MS = 5_000;
 
-interface InboxOptions {
+/** Surroundings of a {@link ChannelInbox}. */
+export interface ChannelInboxOptions {
   run: Pick<ChannelRun, "receive" | "logger">;
+  /** Stops and resumes reading from the platform. */
   link: { pause(): void; resume(): void };
   /** Ends the waits: the link is gone, or the account stops. */
   signal: AbortSignal;
+  /** Wait before a message that the host could not store is offered again; it doubles up to 5 s. */
   firstWaitMs: number;
 }
 
 /**
- * Hands messages to the host one after the other, in the order of their arrival. IRC keeps nothing: one that the host cannot store now is offered again as long as
- * the link stands, and the server is not read on while too many wait.
+ * Hands messages of a platform that keeps none to the host, one after the other, in the order of their arrival. One that the host cannot store now is offered again
+ * as long as the link stands; from 100 waiting messages on the platform is not read until fewer than 50 wait.
  */
-export class Inbox {
-  readonly #options: InboxOptions;
+export class ChannelInbox {
+  readonly #options: ChannelInboxOptions;
   readonly #waiting: InboundEvent[] = [];
   #isDraining = false;
 
-  constructor(options: InboxOptions) {
+  constructor(options: ChannelInboxOptions) {
     this.#options = options;
   }
 
+  /** Takes a message on. */
   offer(event: InboundEvent): void {
     this.#waiting.push(event);
     if (this.#waiting.length === PAUSE_AT) this.#options.link.pause();
@@ -47,7 +53,7 @@ export class Inbox {
       if (this.#waiting.length === RESUME_AT - 1) link.resume();
     }
     this.#isDraining = false;
-    if (lost > 0) run.logger.warn(`${lost} messages were not taken, and IRC does not keep them: ${messageOf(reason)}`);
+    if (lost > 0) run.logger.warn(`${lost} messages were not taken, and the platform does not keep them: ${messageOf(reason)}`);
   }
 
   /** @throws when the host has not taken the message, and the link is gone */
