@@ -171,6 +171,7 @@ export const commonErrors = defineErrors({
     rpc: "INVALID_REQUEST",
   },
   "payload-too-large": { message: "the request body is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST" },
+  "media-too-large": { message: "the attachment is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST", expose: ["maxBytes"] },
   "client-gone": { message: "the connection ended before the request was complete", http: 400, rpc: "INVALID_REQUEST" },
   "request-timeout": { message: "the request body did not arrive within {seconds} s", http: 408, rpc: "INVALID_REQUEST" },
   "unknown-delivery": {

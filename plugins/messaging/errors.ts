@@ -46,6 +46,13 @@ export const messagingErrors = defineErrors({
     rpc: "UNAVAILABLE",
     retryable: true,
   },
+  "media-stalled": { message: "the attachment did not arrive in time", http: 504, rpc: "UNAVAILABLE", retryable: true },
+  "media-full": {
+    message: "no room for an attachment now: {reason}; deliver the message without it, or later",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+  },
   "pairing-unknown-code": {
     message: 'no pairing request with this code waits on channel "{channel}", account "{account}"; see svc pairing list',
     http: 400,

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defaultAgentId, type Messaging, messageOf, type PluginContext, type PluginLife, settledWithin, sleep } from "svc/sdk";
 import { Accounts } from "./accounts/accounts.ts";
 import { type Channels, createChannels } from "./channels.ts";
@@ -8,6 +9,7 @@ import { InboundRunner } from "./inbound/runner.ts";
 import { AckReactions } from "./live/ack-reaction.ts";
 import { displayRun } from "./live/run-display.ts";
 import { TypingIndicators } from "./live/typing.ts";
+import { MediaStore } from "./media/media-store.ts";
 import { Pairings } from "./pairing/pairings.ts";
 import { noticeOps, pairingText } from "./pairing/reply.ts";
 import type { Failure, QueueKit } from "./queue/kit.ts";
@@ -95,8 +97,10 @@ function createParts(ctx: PluginContext) {
   const gateway = ctx.service("gateway@1");
   const lease = `${gateway.info().bootId}/${ctx.instance}`;
   const agents = () => ctx.service("agents@1");
+  const media = new MediaStore(join(ctx.stateDir, "media"), ctx);
   const accounts: Accounts = new Accounts(ctx, {
     ctx,
+    media,
     acquire: (name) => ctx.service("leases@1").acquire(name),
     receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions }),
     onChange(account) {
@@ -122,6 +126,7 @@ function createParts(ctx: PluginContext) {
     acquire: () => ctx.service("leases@1").acquire("deliveries:in", { owner: lease }),
     store,
     agents,
+    media,
     deliver: (request) => service.deliver(request),
     display: (work) => displayRun(work, { ctx, typing }),
   });

@@ -6,12 +6,15 @@ import type { Logger } from "../types/common.ts";
 import type { ChannelPeer, PeerAction } from "./channel-peer.ts";
 import { within } from "./contract.ts";
 import { eventually } from "./eventually.ts";
+import { openMediaFolder, type SavedAttachment } from "./media-folder.ts";
 
 /** One running account, as the suite drives it in place of the plugin that owns channels. */
 export interface DrivenAccount {
   run: ChannelRun;
   /** Events the adapter delivered, oldest first. */
   inbox: InboundEvent[];
+  /** Attachments it saved, oldest first. */
+  media: SavedAttachment[];
   /** Every state it told, oldest first, merged. */
   states: ChannelState[];
   /** Log lines with their fields, as text. */
@@ -36,8 +39,10 @@ export function driveAccount(channel: Channel, config: SvcConfig, accountId: str
   let state: ChannelState = { lifecycle: "starting" };
   const kept = new Set<string>();
   let sent = 0;
+  const media = openMediaFolder(channel.capabilities.media?.maxBytes);
   const driven: DrivenAccount = {
     inbox: [],
+    media: media.saved,
     states: [],
     logs,
     onReceive: async () => ({ status: "accepted" }),
@@ -54,6 +59,7 @@ export function driveAccount(channel: Channel, config: SvcConfig, accountId: str
         kept.add(event.id);
         return ack;
       },
+      saveMedia: media.save,
       state(patch) {
         state = { ...state, ...patch };
         driven.states.push(state);
@@ -69,7 +75,7 @@ export function driveAccount(channel: Channel, config: SvcConfig, accountId: str
     },
     async stop() {
       stopping.abort();
-      await within(started, 5_000, "start, after its signal");
+      await within(started, 5_000, "start, after its signal").finally(() => media.close());
     },
   };
   let fault: unknown;

@@ -44,6 +44,7 @@ export interface InboundEvent {
   /** Team or server of the platform. */
   teamId?: string;
   text: string;
+  /** Attachments. `path` is that of `ChannelRun.saveMedia`; one without it is named to the agent and not read. */
   media?: Array<{ kind: string; mime: string; bytes?: number; path?: string; url?: string; name?: string }>;
   replyTo?: { id: string; text?: string; senderId?: string; isBot?: boolean };
   mentions?: { explicit: boolean; implicit: string[] };
@@ -72,6 +73,15 @@ export interface ChannelRun<A extends ChannelAccount = ChannelAccount> {
   readonly clock: Clock;
   /** Resolves once the event is durable: acknowledge to the platform after that. */
   receive(event: InboundEvent): Promise<InboundAck>;
+  /**
+   * Stores an attachment of a message that is about to be received, within the limits of the account. `mime` of the result is what the bytes say. The file goes with its
+   * message: at once when that is not taken on, and after 10 min when it does not come. After an error deliver the message without `path`.
+   * @throws {SvcError} `media-too-large`; `media-stalled` when the stream stops or never ends, `media-full` when there is no room now
+   */
+  saveMedia(
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    about: { mime: string; name?: string },
+  ): Promise<{ path: string; bytes: number; mime: string }>;
   state(patch: Partial<ChannelState>): void;
 }
 

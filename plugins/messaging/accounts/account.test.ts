@@ -1,6 +1,7 @@
 import type { Channel, ChannelAccount, ChannelRun, Lease } from "svc/sdk";
 import { eventually, type FakeClock, fakeClock } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { MediaInbox } from "../media/media-store.ts";
 import { Account, type AccountDeps } from "./account.ts";
 import { stoppedState } from "./state.ts";
 
@@ -36,6 +37,7 @@ afterEach(() => account.stop());
 
 const channel = {
   id: "talk",
+  capabilities: {},
   config: { resolve: (_: unknown, accountId: string) => resolve(accountId) },
   start(run: ChannelRun) {
     runs.push(run);
@@ -61,6 +63,9 @@ const deps: AccountDeps = {
     return { name, token: leases.length, lost: lost.signal, release: async () => undefined } satisfies Lease;
   },
   receive: async () => ({ status: "accepted" }),
+  media: {
+    inbox: () => ({ settle: async () => undefined, close: async () => undefined }) as unknown as MediaInbox,
+  },
   onChange: () => undefined,
 };
 

@@ -3,6 +3,7 @@ import {
   type ChannelAccount,
   type ChannelRun,
   type Disposable,
+  type InboundEvent,
   type Lease,
   messageOf,
   type PluginContext,
@@ -11,6 +12,7 @@ import {
 } from "svc/sdk";
 import { Guards } from "../inbound/guards.ts";
 import type { receive } from "../inbound/receive.ts";
+import type { MediaInbox, MediaStore } from "../media/media-store.ts";
 import { clean, secretsOf } from "./clean.ts";
 import { type AccountState, patched, stoppedState } from "./state.ts";
 
@@ -30,6 +32,7 @@ export interface AccountDeps {
   ctx: Pick<PluginContext, "clock" | "timers" | "logger" | "snapshot">;
   /** The role of being the one that runs this account. */
   acquire(name: string): Promise<Lease>;
+  media: Pick<MediaStore, "inbox">;
   receive(...args: [Parameters<typeof receive>[0], Parameters<typeof receive>[1]]): ReturnType<typeof receive>;
   onChange(account: Account): void;
 }
@@ -122,6 +125,7 @@ export class Account {
   async #runOnce(stop: AbortSignal): Promise<{ reason: string; readyMs: number }> {
     const generation = ++this.#generation;
     let lease: Lease | undefined;
+    let media: MediaInbox | undefined;
     let account: ChannelAccount;
     try {
       account = this.channel.config.resolve(this.#deps.ctx.snapshot(), this.accountId);
@@ -133,7 +137,8 @@ export class Account {
     try {
       lease = await this.#deps.acquire(`channel:${this.channel.id}:${this.accountId}`.slice(0, MAX_LEASE_CHARS));
       const signal = AbortSignal.any([stop, lease.lost]);
-      const run = this.#runFor(account, generation, signal);
+      media = this.#deps.media.inbox({ maxBytes: this.channel.capabilities.media?.maxBytes, signal });
+      const run = this.#runFor(account, { generation, signal, media });
       this.#run = run;
       this.#change({ ...this.#state, lifecycle: "starting", connected: false, lastStartAt: this.#now });
       await this.#started(run, signal);
@@ -146,6 +151,7 @@ export class Account {
     } finally {
       this.#generation += 1;
       this.#run = undefined;
+      await media?.close();
       await lease
         ?.release()
         .catch((error: unknown) => this.#deps.ctx.logger.debug(`${this.#name}: its lease was not given back`, { error: messageOf(error) }));
@@ -177,9 +183,15 @@ export class Account {
     }
   }
 
-  #runFor(account: ChannelAccount, generation: number, signal: AbortSignal): ChannelRun {
+  #runFor(
+    account: ChannelAccount,
+    { generation, signal, media }: { generation: number; signal: AbortSignal; media: MediaInbox },
+  ): ChannelRun {
     const { clock, logger } = this.#deps.ctx;
     const isInForce = () => generation === this.#generation && !signal.aborted;
+    const checkInForce = () => {
+      if (!isInForce()) throw new Error("this account was stopped; what it receives now belongs to its successor");
+    };
     const secrets = secretsOf(account);
     return {
       account,
@@ -187,11 +199,16 @@ export class Account {
       clock,
       logger: logger.child(`${this.channel.id}/${this.accountId}`),
       receive: async (event) => {
-        if (!isInForce()) throw new Error("this account was stopped; what it receives now belongs to its successor");
+        checkInForce();
         const { channel, accountId, guards } = this;
-        const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self });
+        const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self, media });
+        await media.settle(pathsOf(event), { isStored: ack.status === "accepted" });
         this.#state = { ...this.#state, lastInboundAt: this.#now };
         return ack;
+      },
+      saveMedia: async (content, about) => {
+        checkInForce();
+        return media.save(content, about);
       },
       state: (patch) => {
         // States of a channel that is ending are ignored.
@@ -225,6 +242,11 @@ export class Account {
   get #name(): string {
     return `channel ${this.channel.id}, account ${this.accountId}`;
   }
+}
+
+/** Files that a message names, whether they are its own or not. */
+function pathsOf({ media }: InboundEvent): string[] {
+  return Array.isArray(media) ? media.flatMap((one) => (typeof one?.path === "string" ? [one.path] : [])) : [];
 }
 
 /** Facts that outlast a restart. */

@@ -67,7 +67,7 @@ describe("the message an agent reads", () => {
 
   test("says what was attached and is not read", () => {
     const media = [{ kind: "image", mime: "image/png", name: "cat.png" }];
-    expect(framed({ text: "", media })).toContain("[attachment, not read by this version: image, image/png, cat.png]");
+    expect(framed({ text: "", media })).toContain("[attachment: image, image/png, cat.png, not shown to you]");
   });
 
   test("comes back from its row as it was, and a damaged row is none", () => {

@@ -1,20 +1,26 @@
 import { cleanExternalLine, type InboundEvent, isRecord } from "svc/sdk";
 import { toIdText, toWellFormed } from "svc/sdk/internal";
+import type { MediaInbox } from "../media/media-store.ts";
 
 /** Longest text that is taken over, in UTF-16 units; what comes after is left out, and the agent is told. As JSON it fits into a row whatever it is made of. */
 export const MAX_TEXT_CHARS = 32 * 1024;
 /** Longest id of an event, a person or a conversation. */
 const MAX_ID_CHARS = 500;
 const MAX_NAME_CHARS = 200;
+/** Attachments of one message, and the bytes of those that are kept. */
 const MAX_MEDIA = 10;
+const MAX_MEDIA_BYTES = 40 * 1024 * 1024;
 const MAX_ROLES = 100;
+
+const nothingSaved = { find: () => undefined };
 
 /**
  * A message as its adapter gave it, in bounds: ids that a database gives back as they were, names on one line without marks that turn writing around, a text of
  * bounded length. An adapter may be anybody's code, and what it passes on is a stranger's.
+ * @param saved tells which files the account has saved; no other path is taken over
  * @throws {TypeError} for one that names no event, sender or conversation
  */
-export function toEvent(given: InboundEvent): InboundEvent {
+export function toEvent(given: InboundEvent, saved: Pick<MediaInbox, "find"> = nothingSaved): InboundEvent {
   const { id, chatType, peer, sender, threadId, parentPeerId, teamId, media, replyTo, mentions } = given;
   if (chatType !== "direct" && chatType !== "group" && chatType !== "channel")
     throw new TypeError(`unknown type of chat "${String(chatType)}"`);
@@ -33,8 +39,8 @@ export function toEvent(given: InboundEvent): InboundEvent {
     ...(threadId === undefined ? {} : { threadId: idOf(threadId, "the thread") }),
     ...(parentPeerId === undefined ? {} : { parentPeerId: idOf(parentPeerId, "the parent conversation") }),
     ...(teamId === undefined ? {} : { teamId: idOf(teamId, "the team") }),
-    text: textOf(given.text),
-    ...(Array.isArray(media) && media.length > 0 ? { media: media.slice(0, MAX_MEDIA).map(attachmentOf) } : {}),
+    text: textOf(given.text, Array.isArray(media) ? media.length : 0),
+    ...(Array.isArray(media) && media.length > 0 ? { media: attachmentsOf(media, saved) } : {}),
     ...(replyTo && typeof replyTo.id === "string"
       ? { replyTo: { id: toIdText(replyTo.id), ...(replyTo.isBot === true ? { isBot: true } : {}) } }
       : {}),
@@ -49,9 +55,23 @@ function idOf(value: unknown, what: string): string {
   return toIdText(value);
 }
 
-/** Foreign texts about a file; the file itself is not read. */
-function attachmentOf({ kind, mime, name }: NonNullable<InboundEvent["media"]>[number]): NonNullable<InboundEvent["media"]>[number] {
-  return { kind: named(kind).name ?? "file", mime: named(mime).name ?? "", ...named(name) };
+type Attachments = NonNullable<InboundEvent["media"]>;
+
+/** Foreign texts about files, and the place, size and type of those that were saved. */
+function attachmentsOf(given: Attachments, saved: Pick<MediaInbox, "find">): Attachments {
+  let left = MAX_MEDIA_BYTES;
+  return given.slice(0, MAX_MEDIA).map(({ kind, mime, name, path }) => {
+    const about = { kind: named(kind).name ?? "file", mime: named(mime).name ?? "", ...named(fileName(name)) };
+    const file = typeof path === "string" ? saved.find(path) : undefined;
+    if (!file || file.bytes > left) return about;
+    left -= file.bytes;
+    return { ...about, ...file };
+  });
+}
+
+/** The last part of a path. */
+function fileName(name: unknown): string | undefined {
+  return typeof name === "string" ? name.slice(-1_000).split(/[\\/]/).at(-1) : undefined;
 }
 
 function named(name: unknown): { name?: string } {
@@ -60,11 +80,12 @@ function named(name: unknown): { name?: string } {
   return clean === "" ? {} : { name: toWellFormed(clean) };
 }
 
-function textOf(text: unknown): string {
+function textOf(text: unknown, files: number): string {
   const whole = typeof text === "string" ? text : "";
   const cut =
     whole.length <= MAX_TEXT_CHARS
       ? whole
       : `${whole.slice(0, MAX_TEXT_CHARS)}\n[… ${whole.length - MAX_TEXT_CHARS} characters left out …]`;
-  return toWellFormed(cut).replaceAll("\0", "");
+  const more = files > MAX_MEDIA ? `\n[… ${files - MAX_MEDIA} attachments left out …]` : "";
+  return `${toWellFormed(cut).replaceAll("\0", "")}${more}`;
 }

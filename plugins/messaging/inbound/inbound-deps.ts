@@ -1,5 +1,6 @@
 import type { Agents, DeliveryDir, DeliveryRow, Lease, Messaging, PluginContext, RunHandle, Store } from "svc/sdk";
 import type { RunDisplay } from "../live/run-display.ts";
+import type { MediaStore } from "../media/media-store.ts";
 import type { Inbound } from "./stored.ts";
 
 /** The rows that are executed here. */
@@ -14,6 +15,7 @@ export interface InboundDeps {
   acquire(): Promise<Lease>;
   store(): Store;
   agents(): Agents;
+  media: Pick<MediaStore, "read" | "remove" | "takeOver" | "expire">;
   deliver: Messaging["deliver"];
   /** Shows a run in the conversation that it answers. */
   display(work: { row: DeliveryRow; inbound: Inbound; handle: RunHandle }): RunDisplay;

@@ -2,6 +2,7 @@ import { type DeliveryRow, isSvcError, type JsonObject, type MessageRoute, messa
 import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached, untilAvailable } from "svc/sdk/internal";
 import { groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
+import { picturesOf } from "../media/pictures.ts";
 import { finalText } from "./final-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
 import { CHANNEL_NOTICE, decodeInbound, framedText, type Inbound } from "./stored.ts";
@@ -116,8 +117,9 @@ async function follow(step: Step, handle: RunHandle, display: RunDisplay): Promi
 class Interrupted extends Error {}
 
 /** Hands the message to its agent; a session at work makes it wait, or takes it into the turn, as `messages.queue` says. */
-function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
+async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
   const { agentId, sessionKey } = inbound;
+  const attachments = await picturesOf(inbound.files, deps.media);
   return untilAvailable(
     () =>
       deps.agents().run({
@@ -126,6 +128,7 @@ function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         agentId,
         sessionKey,
         message: framedText(inbound),
+        ...(attachments.length > 0 ? { attachments } : {}),
         trigger: "user",
         deliver: true,
         deliverTo: routeOf(inbound),

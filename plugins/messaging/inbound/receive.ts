@@ -3,6 +3,7 @@ import { protocolErrors, reached } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import { messagingErrors } from "../errors.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
+import type { MediaInbox } from "../media/media-store.ts";
 import type { Pairings } from "../pairing/pairings.ts";
 import { admit, type DropReason } from "./admission.ts";
 import { boundAgent } from "./bindings.ts";
@@ -25,6 +26,8 @@ export interface ReceivingAccount {
   /** The account as others see it. */
   self: ChannelState["self"];
   guards: Guards;
+  /** Files that it has saved. */
+  media: Pick<MediaInbox, "find">;
 }
 
 export interface ReceiveDeps {
@@ -41,7 +44,7 @@ export interface ReceiveDeps {
  */
 export async function receive(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<InboundAck> {
   if (deps.ctx.service("gateway@1").info().phase === "draining") throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
-  const event = toEvent(given);
+  const event = toEvent(given, account.media);
   const mention = mentionOf(event, policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId), {
     name: account.self?.name,
     hasSent: (id) => account.guards.hasSent(id),

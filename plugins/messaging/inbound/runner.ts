@@ -89,7 +89,7 @@ export class InboundRunner {
         // While the storage was away the role may have been lost; without it, what this instance runs itself would be found as left behind.
         if (!this.#role || this.#role.lost.aborted) this.#role = await this.#deps.acquire();
         await this.#recover();
-        await this.#count();
+        await this.#takeOver();
       },
       signal,
       this.#deps,
@@ -190,7 +190,7 @@ export class InboundRunner {
         if (processed === "unclaimed") this.#pausedUntil = this.#deps.ctx.clock.monotonic() + LOOK_AGAIN_MS;
         if (this.#handedOver.get(sessionKey) === handedOver) this.#handedOver.delete(sessionKey);
         turn.leave({ isCleared: !signal.aborted });
-        if (processed === "ended") this.#add(sessionKey, -1);
+        if (processed === "ended") this.#end(row);
         this.nudge();
       });
     this.#active.set(row.uid, { sessionKey, done: work });
@@ -203,15 +203,23 @@ export class InboundRunner {
     this.#openCount = Math.max(0, this.#openCount + by);
   }
 
-  /** Counts what is open from before; the store holds 2,000 unfinished rows at most. */
-  async #count(): Promise<void> {
+  /** Counts what is open from before, and keeps its files; the store holds 2,000 unfinished rows at most. */
+  async #takeOver(): Promise<void> {
     this.#open.clear();
     this.#openCount = 0;
     const rows = await this.#deps.store().deliveries.list({ dirs: IN, states: ["accepted", "running"], limit: MAX_OPEN });
     for (const row of rows) this.#add(sessionOf(row), 1);
+    await this.#deps.media.takeOver(new Set(rows.flatMap(filesOf)));
+  }
+
+  /** A row that will not be looked at again. */
+  #end(row: DeliveryRow): void {
+    this.#add(sessionOf(row), -1);
+    void this.#deps.media.remove(filesOf(row));
   }
 
   async #tick(): Promise<void> {
+    this.#deps.media.expire();
     try {
       await this.#expire();
     } catch (error) {
@@ -230,7 +238,7 @@ export class InboundRunner {
     for (const row of await deliveries.overdue({ dirs: IN, now, limit: PAGE })) {
       if (row.state !== "accepted" || this.#active.has(row.uid)) continue;
       const hasEnded = await fail({ row, deps: this.#deps, signal }, "expired", "nobody could answer it for a day");
-      if (hasEnded) this.#add(sessionOf(row), -1);
+      if (hasEnded) this.#end(row);
     }
   }
 
@@ -324,6 +332,10 @@ function inTurn(rows: readonly DeliveryRow[], at: ReadonlyMap<string, number>): 
     return { row, rank };
   });
   return ranked.toSorted((a, b) => a.rank - b.rank).map(({ row }) => row);
+}
+
+function filesOf(row: DeliveryRow): string[] {
+  return decodeInbound(row)?.files.map(({ file }) => file) ?? [];
 }
 
 function sessionOf({ lane, uid }: Pick<DeliveryRow, "lane" | "uid">): string {

@@ -1,4 +1,6 @@
+import { basename } from "node:path";
 import { type DeliveryRow, frameExternal, type InboundEvent, type JsonObject, z } from "svc/sdk";
+import { isPictureFor } from "../media/pictures.ts";
 
 const text = z.string();
 const named = z.object({ id: text.min(1), name: text.optional() });
@@ -20,6 +22,8 @@ const stored = z.object({
   isMentioned: z.boolean().optional(),
   text,
   attachments: z.array(text),
+  /** Files of the message, by name in the folder of media. */
+  files: z.array(z.object({ file: text.min(1), mime: text, bytes: z.number() })).default([]),
 });
 
 /** A message from a channel as its row holds it: admitted and routed, its text as it came. */
@@ -40,8 +44,17 @@ export function toInbound(event: InboundEvent, place: InboundPlace): Inbound {
     sender: person(sender),
     ...(event.chatType === "direct" ? {} : { room: person(peer), isMentioned }),
     text: event.text,
-    attachments: (event.media ?? []).map(({ kind, mime, name }) => [kind, mime, ...(name === undefined ? [] : [name])].join(", ")),
+    attachments: (event.media ?? []).map(lineOf),
+    files: (event.media ?? []).flatMap(({ path, mime, bytes = 0 }) => (path === undefined ? [] : [{ file: basename(path), mime, bytes }])),
   };
+}
+
+/** An attachment as the agent reads of it. */
+function lineOf({ kind, mime, name, path, bytes }: NonNullable<InboundEvent["media"]>[number]): string {
+  const size = bytes === undefined ? [] : [bytes < 1_024 ? `${bytes} bytes` : `${Math.round(bytes / 1_024)} KiB`];
+  const isShown = path !== undefined && bytes !== undefined && isPictureFor(mime, bytes);
+  const parts = [kind, mime, ...(name === undefined ? [] : [name]), ...size, ...(isShown ? [] : ["not shown to you"])];
+  return parts.filter((part) => part !== "").join(", ");
 }
 
 export function encodeInbound(inbound: Inbound): JsonObject {
@@ -62,7 +75,7 @@ export function decodeInbound({ payload }: Pick<DeliveryRow, "payload">): Inboun
 export function framedText({ label, sender, room, text, attachments }: Inbound): string {
   const shown = (one: { id: string; name?: string | undefined }) =>
     one.name === undefined || one.name === one.id ? one.id : `${one.name} (${one.id})`;
-  const lines = [text, ...attachments.map((one) => `[attachment, not read by this version: ${one}]`)].filter((line) => line !== "");
+  const lines = [text, ...attachments.map((one) => `[attachment: ${one}]`)].filter((line) => line !== "");
   return frameExternal(lines.join("\n"), { source: label, from: shown(sender), ...(room ? { subject: shown(room) } : {}) });
 }
 
