@@ -214,7 +214,7 @@ export const commonErrors = defineErrors({
   usage: { message: "{message}", http: 400, rpc: "INVALID_REQUEST", exit: 2 },
   failed: { message: "{message}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
   "missing-dependency": {
-    message: '{plugin}: its package "{name}" is not installed; run: npm ci --prefix {prefix}',
+    message: '{plugin}: its package "{name}" {problem}; {advice}',
     http: 503,
     rpc: "UNAVAILABLE",
     exit: 1,

@@ -122,5 +122,6 @@ export type * from "./types/services.ts";
 export type * from "./types/store.ts";
 export type * from "./types/tool.ts";
 export type * from "./types/ui-panel.ts";
+export type * from "./types/vendor.ts";
 export { readVendorWords, scrubVendorText, type VendorWords } from "./vendor-text.ts";
 export { startWorker, workerUrl } from "./worker.ts";

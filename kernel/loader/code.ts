@@ -119,6 +119,8 @@ export async function isolateCode(
     // A guest reads its files again each time it starts.
     ...(integrity === undefined ? {} : { check: () => requireIntegrity(root, integrity) }),
     net: (origin === "bundled" || grants.includes("net")) && (manifest?.permissions?.includes("net") ?? false),
+    stateDir,
+    channels: manifest?.contributes?.channels ?? [],
     refuse: ({ code, message }) => void refused.push({ code, message }),
   });
   return { definition, root: candidate.root, print: undefined, users: 0, refused, ...(copy ? { folder: copy.folder } : {}) };

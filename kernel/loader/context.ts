@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Cron } from "croner";
 import { commonErrors } from "../../sdk/errors.ts";
+import { createPluginVendor } from "../../sdk/host/vendor-packages.ts";
 import type { Disposable, Timers } from "../../sdk/types/common.ts";
 import type { ContributionView, PluginContext } from "../../sdk/types/context.ts";
 import type { HttpCall } from "../../sdk/types/http.ts";
@@ -99,6 +100,13 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
       }
       return (host.request ?? http.request)(url, options);
     },
+    vendor: createPluginVendor({
+      id,
+      root: identity.root,
+      channels: manifest?.contributes?.channels,
+      stateDir: host.stateDir,
+      alive: () => registrar.assertAlive(),
+    }),
     runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),
     isHookUsed: (hook) => host.hooks.isUsed(hook),
     onDispose(fn) {

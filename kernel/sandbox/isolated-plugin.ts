@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import type { SvcError } from "../../sdk/errors.ts";
 import type { HookName } from "../../sdk/hooks.ts";
+import { vendorStateFolder } from "../../sdk/host/vendor-packages.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { PluginContext, PluginDefinition } from "../../sdk/types/context.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
@@ -24,6 +26,10 @@ export interface PluginGuestData {
   resumes: boolean;
   /** May use the network. */
   net: boolean;
+  /** State directory of the gateway, for the plugin's own packages. */
+  stateDir: string;
+  /** Channels it contributes, by its manifest. */
+  channels: readonly string[];
   /** URL of jiti. */
   jiti: string;
 }
@@ -49,6 +55,8 @@ export interface IsolationOptions {
   /** Variables of its config entry. */
   env: Readonly<Record<string, string>>;
   limits?: Partial<SandboxLimits>;
+  stateDir: string;
+  channels: readonly string[];
   /** Before each start of a guest; a rejection keeps it from starting. */
   check?: () => Promise<void>;
   /** Called for each registration that does not work from inside. */
@@ -72,7 +80,8 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
         mode,
         guest: workerUrl(import.meta.url, "./plugin-guest"),
         data: () => guestData(options, ctx, wasStarted),
-        read: [options.root],
+        // A folder that is not there yet is one only with a `*`.
+        read: [options.root, join(vendorStateFolder(options.stateDir, id), "*")],
         logger: ctx.logger,
         ...(options.limits ? { limits: options.limits } : {}),
         ...(options.check ? { check: options.check } : {}),
@@ -95,7 +104,7 @@ export function isolatePlugin(options: IsolationOptions): PluginDefinition {
 }
 
 function guestData(options: IsolationOptions, ctx: PluginContext, resumes: boolean): PluginGuestData {
-  const { id, version, root, entry, net, env } = options;
+  const { id, version, root, entry, net, env, stateDir, channels } = options;
   return {
     id,
     version,
@@ -103,6 +112,8 @@ function guestData(options: IsolationOptions, ctx: PluginContext, resumes: boole
     entry,
     net,
     env,
+    stateDir,
+    channels,
     resumes,
     instance: ctx.instance,
     origin: ctx.origin,

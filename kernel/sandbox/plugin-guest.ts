@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type HookName, hooks } from "../../sdk/hooks.ts";
+import { createPluginVendor } from "../../sdk/host/vendor-packages.ts";
 import * as sdk from "../../sdk/index.ts";
 import { formatIssues, toJsonSchema } from "../../sdk/json-schema.ts";
 import type { Clock, Disposable, JsonObject, Timers } from "../../sdk/types/common.ts";
@@ -118,6 +119,7 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     signal: ended.signal,
     clock: { now: Date.now, monotonic: () => performance.now() } satisfies Clock,
     timers: plainTimers(),
+    vendor: createPluginVendor(data),
     registerTool: (tool: Tool<never>) => keepIn(tools, tool.name, tool),
     registerHookPreset: (preset: HookPreset) => keepIn(presets, preset.id, preset),
     on(hook: HookName, fn: (event: never, meta: never) => unknown): Disposable {

@@ -8,18 +8,18 @@ import {
   type Logger,
   messageOf,
   type OpenedEmbedding,
+  type PluginVendor,
 } from "svc/sdk";
 import { startModelProcess } from "./model-process.ts";
 import { createModelRuntime, type ModelRuntime } from "./model-runtime.ts";
 import { DEFAULT_DIMS, DEFAULT_MODEL, isReference, type ModelSource, parseModelSource } from "./model-source.ts";
-import { resolveOwn } from "./own-package.ts";
 import { prefixStyleOf } from "./prefix-style.ts";
 import { createLocalProvider } from "./provider.ts";
 import { type BorrowedModel, createSharedModels, type WantedModel } from "./shared-models.ts";
 
 export interface LocalAdapterOptions {
-  /** Folder of this plugin, with `vendor/` in it. */
-  root: string;
+  /** Packages of this plugin. */
+  vendor: PluginVendor;
   /** Folder that relative paths of the config start from. */
   base: string;
   /** All variables of the process that runs a model. */
@@ -50,7 +50,7 @@ export function createLocalAdapter(options: LocalAdapterOptions): { adapter: Emb
       const size = source.kind === "file" ? await fileSize(source.path) : undefined;
       const dims = source.name === DEFAULT_MODEL ? DEFAULT_DIMS : undefined;
       checkDims(context, source, dims);
-      await findLibrary(options.root);
+      await findLibrary(options.vendor);
       const directory = context.local?.modelCacheDir === undefined ? undefined : expandPath(context.local.modelCacheDir, base);
       return opened({ context, source, size, dims, runtime: models.borrow({ source, size, directory }) });
     },
@@ -92,9 +92,9 @@ function checkDims({ outputDimensionality: wanted }: EmbeddingContext, { name }:
 }
 
 /** Looked for at each use: whoever installs it later need not restart anything. */
-async function findLibrary(root: string): Promise<string> {
+async function findLibrary(vendor: PluginVendor): Promise<string> {
   try {
-    return (await resolveOwn(root, LIBRARY)).href;
+    return await vendor.resolve(LIBRARY);
   } catch (cause) {
     throw new EmbeddingError("model", `local: ${messageOf(cause)}; or choose another memorySearch.provider`, { cause });
   }
@@ -106,7 +106,7 @@ function openRuntime(options: LocalAdapterOptions, { source, directory }: Wanted
   return createModelRuntime({
     name: source.name,
     request: { model, ...(directory === undefined ? {} : { directory }), maxThreads, maxTokens: MAX_TOKENS },
-    library: () => findLibrary(options.root),
+    library: () => findLibrary(options.vendor),
     start: (onDownload) =>
       startModelProcess({ name: source.name, env: options.env, onDownload, log: (message) => options.logger.warn(message) }),
     log: (message) => options.logger.info(message),

@@ -9,7 +9,7 @@ export default definePlugin({
   svc: { api: "^1.0.0" },
   setup(ctx) {
     const base = ctx.service("gateway@1").info().stateDir;
-    const { adapter, close } = createLocalAdapter({ root: ctx.root, base, env: childEnv(ctx.env), logger: ctx.logger });
+    const { adapter, close } = createLocalAdapter({ vendor: ctx.vendor, base, env: childEnv(ctx.env), logger: ctx.logger });
     ctx.registerEmbeddingAdapter(adapter);
     ctx.onDispose(close);
   },

@@ -1,21 +1,21 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EmbeddingAdapter, EmbeddingContext, EmbeddingProvider, Logger } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
-import { embeddingContract, eventually } from "svc/sdk/testing";
+import { embeddingContract, eventually, vendorIn } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { hasModelRuntime, tellModelRuntimeIsMissing } from "../../test/tools/local-model-runtime.ts";
+import { needsPackages } from "../../test/servers/vendored.ts";
 import { buildChatModel, buildEmbedModel } from "../../test/tools/make-tiny-gguf.mjs";
 import { createLocalAdapter, type LocalAdapterOptions } from "./adapter.ts";
 
 // Nearly each test starts a process that loads a native library.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const root = import.meta.dirname;
+const vendor = vendorIn(import.meta.dirname);
 const env = { PATH: process.env.PATH ?? "", HOME: tmpdir() };
 const own: Array<() => Promise<unknown> | unknown> = [];
 const logged: string[] = [];
@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 function adapterWith(options: Partial<LocalAdapterOptions> = {}): EmbeddingAdapter {
-  const { adapter, close } = createLocalAdapter({ root, base: dir, env, logger, maxThreads: 1, ...options });
+  const { adapter, close } = createLocalAdapter({ vendor, base: dir, env, logger, maxThreads: 1, ...options });
   own.push(close);
   return adapter;
 }
@@ -100,19 +100,23 @@ describe("choosing a model", () => {
   });
 
   test("without the runtime the error names the command that installs it", async () => {
-    await mkdir(join(dir, "bare"), { recursive: true });
-    const attempt = opened({}, adapterWith({ root: join(dir, "bare") }));
-    const message = expect.stringContaining(`npm ci --prefix ${join(dir, "bare", "vendor")}`);
+    const bare = join(dir, "embed-local");
+    await cp(join(import.meta.dirname, "vendor"), join(bare, "vendor"), {
+      recursive: true,
+      filter: (path) => !path.includes("node_modules"),
+    });
+    const attempt = opened({}, adapterWith({ vendor: vendorIn(bare) }));
+    const message = expect.stringContaining("run: svc plugins add-packages embed-local");
     await expect(attempt).rejects.toMatchObject({ fault: "model", message });
   });
 });
 
-if (!hasModelRuntime) tellModelRuntimeIsMissing();
-else runWithModel();
+const runtime = await needsPackages("embed-local");
+runtime.describe("with the runtime", runWithModel);
 
 function runWithModel(): void {
   /** For every test that needs no process of its own. As in a gateway whose index holds the model open, else each would start it anew. */
-  const { adapter: usual, close } = createLocalAdapter({ root, base: tmpdir(), env, logger, maxThreads: 1 });
+  const { adapter: usual, close } = createLocalAdapter({ vendor, base: tmpdir(), env, logger, maxThreads: 1 });
   let keeper: EmbeddingProvider;
   let usualPid: number;
   beforeAll(async () => {

@@ -25,6 +25,12 @@ export const installErrors = defineErrors({
     exit: 1,
   },
   "npm-failed": { message: "npm {command}: {reason}", http: 502, rpc: "UNAVAILABLE", exit: 1 },
+  "packages-not-installed": {
+    message: "{plugin}: its packages were not installed, and nothing was changed: {reason}; {advice}",
+    http: 502,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
   "install-locked": {
     message: "another svc plugins command is running (pid {pid}); wait for it to finish",
     http: 409,

@@ -27,6 +27,13 @@ export {
   writeInstallRecord,
 } from "../host/install-record.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "../host/notices.ts";
+export {
+  createPluginVendor,
+  missingPackages,
+  readLockedPackages,
+  vendorCommand,
+  vendorStateFolder,
+} from "../host/vendor-packages.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";

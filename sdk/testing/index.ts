@@ -20,4 +20,5 @@ export { type StoreContractOptions, storeCases, storeContract } from "./store-co
 export type { StoreSubject } from "./store-subject.ts";
 export { createTestRequests, type TestRequests } from "./test-requests.ts";
 export type { TestSocket } from "./test-socket.ts";
+export { vendorIn } from "./vendor-in.ts";
 export { watchClient } from "./wire-check.ts";

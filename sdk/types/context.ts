@@ -16,6 +16,7 @@ import type { Schema } from "./schema.ts";
 import type { Services } from "./services.ts";
 import type { Tool } from "./tool.ts";
 import type { UiPanel } from "./ui-panel.ts";
+import type { PluginVendor } from "./vendor.ts";
 
 /** A contribution as its reader sees it. */
 export interface Contribution<T> {
@@ -90,6 +91,8 @@ export interface PluginContext<Config = unknown> {
   fetch(input: string | URL, init?: RequestInit): Promise<Response>;
   /** For servers that are asked often: kept connections, the proxies of the environment, a stream as the body. Ends with the plugin, whose name it sends as `fetch` does. */
   readonly request: HttpRequestFunction;
+  /** Packages of the plugin's own, which are no part of svc. */
+  readonly vendor: PluginVendor;
 
   on<N extends HookName>(
     hook: N,

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { hasModelRuntime, tellModelRuntimeIsMissing } from "../tools/local-model-runtime.ts";
+import { needsPackages } from "../servers/vendored.ts";
 import { buildEmbedModel } from "../tools/make-tiny-gguf.mjs";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
 import { commandJson } from "./_command.ts";
@@ -76,8 +76,8 @@ async function modelProcesses(home: Home): Promise<number[]> {
   return pids.filter((_, i) => own[i]);
 }
 
-if (!hasModelRuntime) tellModelRuntimeIsMissing();
-else runWithModel();
+const runtime = await needsPackages("embed-local");
+runtime.describe("with the runtime", runWithModel);
 
 function runWithModel(): void {
   describe("a gateway", () => {

@@ -23,6 +23,7 @@ const ownChecks = [
   "plugins/config",
   "plugins/load",
   "plugins/missing",
+  "plugins/packages",
   "secrets/plaintext",
   "secrets/unresolved",
   "state/network-fs",

@@ -30,6 +30,8 @@ export interface Evidence {
   auth: { mode: string; secretChars: number | undefined; refusal: { code: string; message: string } | undefined } | undefined;
   pluginIssues: Array<{ path: string; message: string }>;
   plugins: Array<{ id: string; state: string; reason: string | undefined; hint?: string | undefined }>;
+  /** Plugins in use whose own packages are not installed. */
+  packages: Array<{ plugin: string; path: string; missing: readonly string[]; command: string }>;
   /** Files and folders that others than their owner may read: path and mode. */
   open: Array<{ path: string; mode: number; kind: "config" | "state" }>;
   secrets: Array<{ code: string; path: string; message: string }>;
@@ -54,6 +56,7 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
     ...modeFindings(evidence),
     ...authFindings(evidence),
     ...pluginFindings(evidence),
+    ...packageFindings(evidence),
     ...fileFindings(evidence),
     ...secretFindings(evidence),
     ...machineFindings(evidence),
@@ -137,6 +140,16 @@ function pluginFindings({ pluginIssues, plugins }: Evidence): OwnFinding[] {
         }),
       ),
   ];
+}
+
+function packageFindings({ packages }: Evidence): OwnFinding[] {
+  return packages.map(({ plugin, path, missing, command }) => ({
+    id: "plugins/packages",
+    severity: "error",
+    path,
+    message: `plugin "${plugin}" needs packages that are not installed: ${missing.join(", ")}`,
+    fix: command,
+  }));
 }
 
 function fileFindings({ open, staleLocks }: Evidence): OwnFinding[] {

@@ -4,6 +4,7 @@ import { type CliContext, type DoctorFinding, isSvcError, type SvcConfig } from 
 import { formatIssue, noticePath, ownValue, readNotices } from "svc/sdk/internal";
 import type { Evidence } from "./findings.ts";
 import { networkKind } from "./network-folder.ts";
+import { missingOfPlugins } from "./packages.ts";
 
 /** Looks at everything and changes nothing. */
 export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
@@ -28,6 +29,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     auth: loaded.config && authOf(cli, { config: loaded.config, source: loaded.source, refusal }),
     pluginIssues: await file.pluginIssues(),
     plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
+    packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, stateDir }),
     open: await openFiles(file.path, stateDir),
     secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
     staleLocks: await staleLocks(file.path),

@@ -79,8 +79,11 @@ function isForDevelopment(packages: Record<string, unknown>, path: string): bool
   return locked.link === true && typeof locked.resolved === "string" && asObject(packages[locked.resolved]).dev === true;
 }
 
-/** `nothing` = no dependencies; undefined = a lockfile with a hash for each; else what is wrong. */
-async function lockProblem(root: string): Promise<string | undefined> {
+/**
+ * Finds out whether packages can be installed as they were locked: `nothing` = no dependencies; undefined = a lockfile with a hash for each; else what is wrong.
+ * @param options.innerLinks accepts links to folders below this one, which stand for packages that are left out
+ */
+export async function lockProblem(root: string, { innerLinks = false } = {}): Promise<string | undefined> {
   const manifest = await readJson(join(root, "package.json"));
   if (manifest === undefined) return "nothing";
   const listed = { ...asObject(manifest.dependencies), ...asObject(manifest.optionalDependencies) };
@@ -92,8 +95,16 @@ async function lockProblem(root: string): Promise<string | undefined> {
     return path === "" || isForDevelopment(all, path) ? [] : [[path, asObject(locked)]];
   });
   if (packages.length === 0) return "its lockfile names no packages";
-  const loose = packages.find(([, p]) => p.link === true || !(p.integrity || p.dev || p.peer || p.inBundle));
+  const linked = new Set(packages.flatMap(([, p]) => (innerLinks && isInnerLink(p) ? [p.resolved as string] : [])));
+  const isFolder = ([path, p]: [string, LockedPackage]) => linked.has(path) || (innerLinks && isInnerLink(p));
+  const loose = packages.find(
+    (one) => !isFolder(one) && (one[1].link === true || !(one[1].integrity || one[1].dev || one[1].peer || one[1].inBundle)),
+  );
   return loose && `its lockfile has no integrity hash for ${loose[0]}`;
+}
+
+function isInnerLink({ link, resolved }: LockedPackage): boolean {
+  return link === true && typeof resolved === "string" && !/^[/\\]|:|(^|[/\\])\.\.([/\\]|$)/.test(resolved);
 }
 
 async function readLock(root: string): Promise<Record<string, unknown> | undefined> {

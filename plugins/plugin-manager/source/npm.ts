@@ -8,19 +8,30 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const LIMIT_MS = 600_000;
 const MAX_OUTPUT = 1_048_576;
+const MAX_LINE = 8_192;
 /** Variables npm needs to find itself, its settings and the network; no secret of the gateway, and nothing that loads code. */
 const passed =
   /^(PATH|HOME|USERPROFILE|APPDATA|LOCALAPPDATA|SYSTEMROOT|TMPDIR|TEMP|TMP|LANG|LC_\w+|(HTTPS?|NO|ALL)_PROXY|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|NPM_CONFIG_\w+)$/i;
 
 /**
  * Runs the operator's npm with scripts off, without a shell, at most 10 min.
+ * @param options.onPackage called when a package has come, from the registry or from npm's own cache
  * @returns what it wrote to stdout
  * @throws {SvcError} `npm-failed` with the last thing npm complained about
  */
-export async function runNpm(args: readonly string[], options: { cwd: string; env: Env; signal: AbortSignal }): Promise<string> {
+export async function runNpm(
+  args: readonly string[],
+  options: { cwd: string; env: Env; signal: AbortSignal; onPackage?: () => void },
+): Promise<string> {
   const command = args[0] as string;
   const [file, ...before] = await findNpm(options.env);
-  const fixed = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"];
+  const fixed = [
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--no-update-notifier",
+    `--loglevel=${options.onPackage ? "http" : "error"}`,
+  ];
   const child = spawn(file as string, [...before, ...args, ...fixed], {
     cwd: options.cwd,
     env: childEnv(options.env),
@@ -30,6 +41,7 @@ export async function runNpm(args: readonly string[], options: { cwd: string; en
   });
   const out = collect(child.stdout);
   const complaints = collect(child.stderr);
+  if (options.onPackage) countPackages(child.stderr, options.onPackage);
   return new Promise((resolve, reject) => {
     const fail = (reason: string, cause?: unknown) => reject(installErrors.npmFailed({ command, reason }, { cause }));
     child.on("error", (error) =>
@@ -56,7 +68,7 @@ async function findNpm(env: Env): Promise<string[]> {
   }
   throw installErrors.npmFailed({
     command: "--version",
-    reason: "there is no npm on the PATH; install it, or install from a folder or a .tgz",
+    reason: "there is no npm on the PATH; install it (it comes with Node.js)",
   });
 }
 
@@ -77,11 +89,22 @@ function collect(stream: NodeJS.ReadableStream): { readonly text: string } {
   return collected;
 }
 
+/** npm says on a line of its own which archive it got. */
+function countPackages(stream: NodeJS.ReadableStream, onPackage: () => void): void {
+  let rest = "";
+  stream.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
+    rest = (lines.pop() ?? "").slice(-MAX_LINE);
+    for (const line of lines) if (/^npm http (fetch GET 200|cache) .*\.tgz/.test(line)) onPackage();
+  });
+}
+
 /** The line that says what is wrong; npm puts the place of its log after it, and a registry's address may hold credentials. */
 function lastComplaint(text: string): string | undefined {
   const lines = text
     .split("\n")
+    .filter((line) => !line.startsWith("npm http "))
     .map((line) => line.replace(/^npm (error|ERR!)\s*/, "").trim())
-    .filter((line) => line !== "" && !/complete log of this run|^code \w+$|^\/.*\.log$/.test(line));
+    .filter((line) => line !== "" && !/complete log of this run|^(code|syscall|errno) \S+$|^\/.*\.log$/.test(line));
   return lines[0]?.replace(/\/\/[^/@\s]*@/g, "//***@").slice(0, 300);
 }
