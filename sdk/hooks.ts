@@ -123,6 +123,8 @@ interface OutboundIds {
   sessionKey: string;
   agentId: string;
   origin: "chat" | "hook" | "cron" | "heartbeat";
+  /** One of the messages that a long text was split into; left out where it is the only one. */
+  part?: { index: number; of: number };
 }
 
 const session = ["agentId", "sessionKeyPrefix"] as const;

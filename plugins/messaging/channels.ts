@@ -75,13 +75,13 @@ function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has"
   return {
     isIdempotent: channel.capabilities.idempotentSend === true,
     readiness: ({ accountId }) => readinessOf(channel, accountId, accounts),
-    async send({ uid, route: { to, accountId, threadId }, text }, signal) {
+    async send({ uid, route: { to, accountId, threadId }, text, spans = [] }, signal) {
       const account = accounts.get(channel.id, accountId ?? "");
       const run = account?.ready;
       if (!account || !run) throw new NotDispatchedError(`account "${accountId ?? ""}" is not connected`);
       if (to === undefined) throw new SendRefusedError("the message has no recipient", { isPermanent: true });
       signal.throwIfAborted();
-      const message = { uid, to, text: channel.text.render({ text, spans: [] }), ...(threadId === undefined ? {} : { threadId }) };
+      const message = { uid, to, text: channel.text.render({ text, spans }), ...(threadId === undefined ? {} : { threadId }) };
       const { messageId } = await channel.send(message, run);
       account.noteSent(messageId);
       return { messageId };

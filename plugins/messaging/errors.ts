@@ -17,6 +17,7 @@ export const messagingErrors = defineErrors({
     rpc: "INVALID_REQUEST",
     expose: ["maxBytes"],
   },
+  "render-failed": { message: 'channel "{channel}" cannot render this text: {reason}', http: 500, rpc: "UNAVAILABLE" },
   "wait-timeout": {
     message: "message {uid}: it was not delivered within {timeoutMs} ms; it stays in the queue",
     http: 504,

@@ -182,8 +182,9 @@ function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
   };
 }
 
-function idsOf({ uid, route, sessionKey, agentId, origin }: Outgoing) {
-  return { uid, ...route, sessionKey, agentId, origin };
+function idsOf({ uid, route, sessionKey, agentId, origin, part }: Outgoing) {
+  const ids = { ...route, sessionKey, agentId, origin };
+  return part === undefined ? { uid, ...ids } : { uid: part.message, ...ids, part: { index: part.index, of: part.of } };
 }
 
 function metaOf({ sessionKey, agentId }: Outgoing) {

@@ -2,13 +2,15 @@ import { isSvcError, type MessageRoute, type Messaging, mainSessionKey, type Plu
 import { isBareToken, judgeReply } from "svc/sdk/internal";
 import type { Channels } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
+import { toPieces } from "./outbound/pieces.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
 import type { Queue } from "./queue/queue.ts";
 import { type RouteRequest, resolveRoute } from "./routes.ts";
 import type { Waits } from "./waits.ts";
 
-/** Largest payload of a row, in bytes of JSON; what it holds besides the text is taken off. */
+/** Largest text of a message, and payload of one of its rows, in bytes of JSON. A row of the store holds 256 KiB. */
 const MAX_TEXT_BYTES = 240 * 1024;
+const MAX_ROW_BYTES = 252 * 1024;
 
 interface Parts {
   channels: Channels;
@@ -36,22 +38,25 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
       if ((await ctx.service("store@2").deliveries.get(uid))?.dir === "out") return { uid, route };
       const { sessionKey, agentId, origin } = request;
       const message: Outgoing = { uid, route, text: stripFrames(request.text).trim(), origin, sessionKey, agentId };
-      await commitOnce(ctx, await acceptOps(ctx, message));
+      await commitOnce(ctx, await acceptOps(ctx, message, channels));
       queue.nudge();
       return { uid, route };
     },
   };
 }
 
-/** The row of a message as it enters the queue, or as it ends there at once. */
-async function acceptOps(ctx: PluginContext, message: Outgoing): Promise<StoreOp[]> {
+/** The rows of a message as they enter the queue, one for each piece; or its one row, as it ends there at once. */
+async function acceptOps(ctx: PluginContext, message: Outgoing, channels: Pick<Channels, "get">): Promise<StoreOp[]> {
   const withheld = withheldReason(message);
   if (withheld !== undefined) return [accept(ctx, message, { status: "suppressed", reason: withheld })];
   const asked = await ask(ctx, message);
   const bytes = Buffer.byteLength(JSON.stringify(asked.text));
   if (bytes > MAX_TEXT_BYTES) throw messagingErrors.textTooLong({ bytes, maxBytes: MAX_TEXT_BYTES });
+  if (asked.cancelled === undefined) {
+    const pieces = toPieces({ ...message, text: asked.text }, channels.get(message.route.channel), ctx);
+    return pieces.length === 0 ? [accept(ctx, message, { status: "suppressed", reason: "empty" })] : pieces.map((one) => accept(ctx, one));
+  }
   const row = accept(ctx, { ...message, text: asked.text });
-  if (asked.cancelled === undefined) return [row];
   const result = { status: "cancelled", reason: `a plugin held it back: ${asked.cancelled}` };
   ctx.logger.info(`message ${message.uid} to ${message.route.channel} was held back by a plugin`, { reason: asked.cancelled });
   return [row, { op: "delivery.finish", uid: message.uid, from: ["accepted"], state: "failed", result, at: ctx.clock.now() }];
@@ -67,11 +72,14 @@ function withheldReason({ text }: Outgoing): "empty" | "silent" | "heartbeat" | 
 function accept(ctx: PluginContext, message: Outgoing, done?: { status: string; reason: string }): StoreOp {
   const at = ctx.clock.now();
   const { uid, route, origin, agentId } = message;
+  const payload = toStored(message);
+  const bytes = Buffer.byteLength(JSON.stringify(payload));
+  if (bytes > MAX_ROW_BYTES) throw messagingErrors.textTooLong({ bytes, maxBytes: MAX_ROW_BYTES });
   const delivery = {
     uid,
     dir: "out" as const,
     lane: laneOf(route, mainSessionKey(agentId)),
-    payload: toStored(message),
+    payload,
     expiresAt: at + lifetimeMs(origin),
     ...(done ? { done } : {}),
   };

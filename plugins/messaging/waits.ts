@@ -1,5 +1,6 @@
 import { commonErrors, type DeliveryRow, type Disposable, type OutboundEnd, type Store, type Timers } from "svc/sdk";
 import { messagingErrors } from "./errors.ts";
+import { handleOf, partsOf, partUid } from "./queue/message.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
 /** Callers that wait at a time. */
@@ -22,18 +23,31 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
     if (row?.dir !== "out") throw commonErrors.unknownDelivery({ uid });
     return row;
   };
+  /** The row that decides about a message: its first part that has not arrived, or its first part when all of them have. */
+  const decisive = async (uid: string): Promise<DeliveryRow> => {
+    const first = await rowOf(uid);
+    const { message, index, of } = partsOf(first);
+    for (let next = index + 1, row = first; row.state === "done" && next <= of; next++) {
+      const part = await kit.store().deliveries.get(partUid(message, next));
+      if (part && part.state !== "done") return part;
+      row = part ?? row;
+    }
+    return first;
+  };
   const enter = (uid: string, look: () => void) => {
     if (count >= MAX_WAITS) throw commonErrors.busy({}, { retryAfterMs: 5_000 });
     subscription ??= kit.store().changes((change) => {
       if (change !== "resync" && change.kind !== "deliveries") return;
-      for (const key of change === "resync" ? [...waiting.keys()] : change.keys) for (const one of [...(waiting.get(key) ?? [])]) one();
+      const handles = change === "resync" ? waiting.keys() : change.keys.flatMap((key) => [handleOf(key), key.replace(/#\d+$/, "")]);
+      for (const handle of new Set(handles)) for (const one of [...(waiting.get(handle) ?? [])]) one();
     });
-    waiting.set(uid, (waiting.get(uid) ?? new Set()).add(look));
+    const handle = handleOf(uid);
+    waiting.set(handle, (waiting.get(handle) ?? new Set()).add(look));
     count += 1;
     return () => {
-      const looks = waiting.get(uid);
+      const looks = waiting.get(handle);
       looks?.delete(look);
-      if (looks?.size === 0) waiting.delete(uid);
+      if (looks?.size === 0) waiting.delete(handle);
       count -= 1;
       if (count > 0) return;
       void subscription?.dispose();
@@ -56,7 +70,7 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
         };
         const aborted = () => end(() => reject(signal?.reason));
         const look = () => {
-          rowOf(uid).then(
+          decisive(uid).then(
             (row) => {
               const known = endOf(row);
               if (known) end(() => resolve(known));
@@ -65,8 +79,8 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
           );
         };
         const late = () =>
-          rowOf(uid).then(
-            (row) => end(() => settleLate(row, { timeoutMs, resolve, reject })),
+          decisive(uid).then(
+            (row) => end(() => settleLate(row, { uid, timeoutMs, resolve, reject })),
             (error: unknown) => end(() => reject(error)),
           );
         const leave = enter(uid, look);
@@ -81,12 +95,12 @@ export function createWaits(kit: { store(): Store; timers: Pick<Timers, "setTime
 /** Ends a wait that takes too long; a message that may have arrived is reported as such. */
 function settleLate(
   row: DeliveryRow,
-  { timeoutMs, resolve, reject }: { timeoutMs: number; resolve(end: OutboundEnd): void; reject(error: unknown): void },
+  { uid, timeoutMs, resolve, reject }: { uid: string; timeoutMs: number; resolve(end: OutboundEnd): void; reject(error: unknown): void },
 ): void {
   const known = endOf(row);
   if (known) resolve(known);
   else if (row.state === "uncertain") resolve({ state: "uncertain", ...errorOf(row) });
-  else reject(messagingErrors.waitTimeout({ uid: row.uid, timeoutMs }));
+  else reject(messagingErrors.waitTimeout({ uid, timeoutMs }));
 }
 
 function endOf(row: DeliveryRow): OutboundEnd | undefined {

@@ -16,7 +16,7 @@ const texts = {
   showOk: "Deliver heartbeats without news",
   showAlerts: "Deliver heartbeats with news",
   useIndicator: "Show heartbeats in the control UI",
-  textChunkLimit: "Maximum length of a message; unset: the platform's",
+  textChunkLimit: "Maximum length of a message in the platform's unit, never above its own limit; longer texts become several",
   chunkMode: "Where longer texts are cut: at the limit, or at blank lines first",
   tables: "How tables are shown",
   replyToMode: "Which parts of an answer quote the message",

@@ -200,7 +200,10 @@ class InlineReader {
       return end > start ? [{ kind, start, end, ...(href === undefined ? {} : { href }) }] : [];
     });
     // A pair that was found later and covers the same text stands around the earlier one.
-    return { text: this.#nodes.map(({ text }) => text).join(""), spans: spans.reverse().sort((a, b) => a.start - b.start || b.end - a.end) };
+    return {
+      text: this.#nodes.map(({ text }) => text).join(""),
+      spans: spans.reverse().sort((a, b) => a.start - b.start || b.end - a.end),
+    };
   }
 }
 

@@ -12,7 +12,11 @@ export interface OutboundRules extends Pick<SplitRules, "limit" | "mode"> {
 }
 
 /** The account's own keys, else those of its channel, else `channels.defaults`; never more than the platform takes. Pure. */
-export function outboundRulesOf({ channels }: SvcConfig, channel: Pick<Channel, "id" | "text">, accountId: string | undefined): OutboundRules {
+export function outboundRulesOf(
+  { channels }: SvcConfig,
+  channel: Pick<Channel, "id" | "text">,
+  accountId: string | undefined,
+): OutboundRules {
   const section = channels[channel.id] ?? {};
   const own = section.accounts?.[accountId ?? ""] ?? {};
   const { defaults } = channels;

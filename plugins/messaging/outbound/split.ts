@@ -14,18 +14,23 @@ export interface SplitRules extends Pick<Channel["text"], "unit" | "render"> {
 const MAX_TRIES = 60;
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
+/** `leftOut`: characters of the text behind the last piece that is allowed. */
+export interface SplitText {
+  pieces: MarkdownIR[];
+  leftOut: number;
+}
+
 /**
  * Splits a text into pieces that are within the limit once they are rendered: at an empty line, the end of a line, of a sentence, at a blank, and only then between
  * two characters as people see them. A link or a piece of code stays whole if it fits; other spans go on in the next piece, a fence with its language.
- * @returns undefined when there would be more pieces than allowed
  */
-export function splitIr(whole: MarkdownIR, rules: SplitRules): MarkdownIR[] | undefined {
+export function splitIr(whole: MarkdownIR, rules: SplitRules): SplitText {
   const { limit } = rules;
-  if (limit === undefined) return [whole];
+  if (limit === undefined) return { pieces: [whole], leftOut: 0 };
   let ir = whole;
   const pieces: MarkdownIR[] = [];
   for (let start = nextStart(ir, 0); start < ir.text.length; ) {
-    if (pieces.length === rules.maxPieces) return undefined;
+    if (pieces.length === rules.maxPieces) return { pieces, leftOut: ir.text.length - start };
     const fit = fitPiece(ir, start, { ...rules, limit });
     if ("plain" in fit) {
       ir = fit.plain;
@@ -35,7 +40,7 @@ export function splitIr(whole: MarkdownIR, rules: SplitRules): MarkdownIR[] | un
     if (piece.text.trim() !== "") pieces.push(piece);
     start = nextStart(ir, fit.end);
   }
-  return pieces;
+  return { pieces, leftOut: 0 };
 }
 
 /** Size of a text in the unit of a channel. */

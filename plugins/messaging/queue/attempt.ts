@@ -1,6 +1,6 @@
 import { type DeliveryRow, type JsonObject, messageOf } from "svc/sdk";
 import { isStaleWrite, reached } from "svc/sdk/internal";
-import { fail, isPassing, putBack, succeed, untilStored } from "./ends.ts";
+import { endCutOff, fail, isCutOff, isPassing, putBack, succeed, untilStored } from "./ends.ts";
 import type { Carrier, QueueKit } from "./kit.ts";
 import { type Outgoing, readOutgoing } from "./message.ts";
 import { isSpent, judge, SPENT, toFault } from "./verdict.ts";
@@ -21,6 +21,7 @@ export function unknownTries({ result }: Pick<DeliveryRow, "result">): number {
 export async function attempt(row: DeliveryRow, kit: QueueKit, signal: AbortSignal): Promise<void> {
   const message = readOutgoing(row.uid, row.payload);
   if (!message) return setAside(row, kit);
+  if (await isCutOff(message, kit)) return endCutOff(row, kit);
   const { channel } = message.route;
   const carrier = await kit.carrierOf(channel);
   const end = { attempt: row.attempt, outcome: "failed" as const };

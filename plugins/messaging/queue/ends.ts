@@ -1,7 +1,7 @@
 import { cleanExternalLine, type DeliveryRow, isSvcError, type JsonObject, messageOf, oneLine, type StoreOp, sleep } from "svc/sdk";
 import { deliveryOwner, isStaleWrite, isUnchanged } from "svc/sdk/internal";
 import type { QueueKit } from "./kit.ts";
-import type { Outgoing } from "./message.ts";
+import { type Outgoing, partUid } from "./message.ts";
 
 /** Pause between two looks whether the storage is back. */
 const RETRY_MS = 1_000;
@@ -16,7 +16,7 @@ interface Ended {
 /** The platform has it. */
 export async function succeed(kit: QueueKit, { row, message, messageId }: Ended & { messageId: string }): Promise<void> {
   const at = kit.clock.now();
-  const result: JsonObject = { status: "sent", messageId };
+  const result: JsonObject = { status: "sent", messageId, ...(message.part ? { parts: message.part.of } : {}) };
   await settle(kit, { op: "delivery.finish", uid: row.uid, from: ["sending"], ...deliveryOwner(row), state: "done", result, at });
   kit.sent(message, { messageId, attempt: row.attempt, at });
 }
@@ -78,9 +78,24 @@ function logLost({ logger }: QueueKit, uid: string): void {
  * The message itself stays in its session; what is added is that nobody got it. It is read as the agent's own, so nothing of a platform stands in it but the recipient,
  * on one short line; its words are in the row and in the log. An operator's retry gives it more time, and another note.
  */
-export function undeliveredNote({ uid, expiresAt }: DeliveryRow, { route }: Outgoing, reason: string): { id: string; text: string } {
+export function undeliveredNote({ uid, expiresAt }: DeliveryRow, { route, part }: Outgoing, reason: string): { id: string; text: string } {
   const to = route.to === undefined ? "" : ` (${oneLine(cleanExternalLine(route.to), MAX_TO_CHARS)})`;
-  return { id: `${uid}:note:${expiresAt}`, text: `Message to ${route.channel}${to} not delivered: ${cleanExternalLine(reason)}` };
+  const which = part === undefined || part.index === 1 ? "Message" : `Message (from part ${part.index} of ${part.of} on)`;
+  return { id: `${uid}:note:${expiresAt}`, text: `${which} to ${route.channel}${to} not delivered: ${cleanExternalLine(reason)}` };
+}
+
+/** True when the part before this one was given up: nobody is to read the end of a message without its middle. */
+export async function isCutOff({ part }: Outgoing, kit: QueueKit): Promise<boolean> {
+  if (part === undefined || part.index === 1) return false;
+  const before = await kit.store().deliveries.get(partUid(part.message, part.index - 1));
+  return before?.state === "failed" || before?.state === "expired";
+}
+
+/** Ends a part whose message was given up before it; the part that failed has left the note. */
+export async function endCutOff(row: DeliveryRow, kit: QueueKit): Promise<void> {
+  const result: JsonObject = { status: "failed", reason: "an earlier part of the message was not delivered" };
+  kit.logger.debug("a part of a message is not sent: the one before it was given up", { uid: row.uid });
+  await settle(kit, { op: "delivery.finish", uid: row.uid, from: ["accepted", "uncertain"], state: "failed", result, at: kit.clock.now() });
 }
 
 async function note(kit: QueueKit, { row, message, text }: Ended & { text: string }): Promise<void> {

@@ -1,7 +1,7 @@
 import { type DeliveryRow, type Disposable, type Lease, messageOf, settledWithin } from "svc/sdk";
 import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import { attempt } from "./attempt.ts";
-import { fail, isPassing, untilStored } from "./ends.ts";
+import { endCutOff, fail, isCutOff, isPassing, untilStored } from "./ends.ts";
 import { OUT, type QueueKit } from "./kit.ts";
 import { readOutgoing } from "./message.ts";
 import { recoverLeftBehind } from "./recover.ts";
@@ -215,6 +215,7 @@ export class Queue {
 
 async function expire(row: DeliveryRow, kit: QueueKit): Promise<void> {
   const message = readOutgoing(row.uid, row.payload);
+  if (message && (await isCutOff(message, kit))) return endCutOff(row, kit);
   const { attempt: tries, uid } = row;
   const said = typeof row.result?.reason === "string" ? row.result.reason : undefined;
   const [reason, what] = said === undefined ? ["it had no turn", "it had no turn"] : [said, "no try succeeded"];

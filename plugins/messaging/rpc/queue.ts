@@ -1,14 +1,26 @@
-import { commonErrors, type DeliveryRow, messageOf, methodOf, type PluginContext, type ResultOf } from "svc/sdk";
+import {
+  commonErrors,
+  type DeliveryRow,
+  type DeliveryState,
+  messageOf,
+  methodOf,
+  type PluginContext,
+  type ResultOf,
+  type Store,
+  type StoreOp,
+} from "svc/sdk";
 import { outboundCounts } from "../health.ts";
 import { messagingMethods } from "../protocol-methods.ts";
 import { undeliveredNote } from "../queue/ends.ts";
 import { OUT } from "../queue/kit.ts";
-import { lifetimeMs, readOutgoing } from "../queue/message.ts";
+import { lifetimeMs, partsOf, partUid, readOutgoing } from "../queue/message.ts";
 import type { Queue } from "../queue/queue.ts";
 
 const DEFAULT_LIMIT = 100;
 const waitingStates = ["accepted", "sending", "uncertain"] as const;
 const lostStates = ["failed", "expired"] as const;
+const retried = ["failed", "expired", "accepted", "uncertain"] as const satisfies readonly DeliveryState[];
+const dropped = ["accepted", "uncertain"] as const satisfies readonly DeliveryState[];
 
 type QueueEntry = ResultOf<"messaging.queue.list">["messages"][number];
 
@@ -31,13 +43,12 @@ export function registerQueueMethods(ctx: PluginContext, { queue }: { queue: Pic
   ctx.registerRpc({
     ...methodOf(messagingMethods, "messaging.queue.retry"),
     handler: async ({ uid }) => {
-      const row = await rowOf(uid);
+      const rows = await partsIn(await rowOf(uid), retried, store());
       const at = ctx.clock.now();
-      const origin = readOutgoing(uid, row.payload)?.origin ?? "chat";
-      const from = ["failed", "expired", "accepted", "uncertain"] as const;
+      const origin = readOutgoing(uid, rows[0]?.payload)?.origin ?? "chat";
       // It starts over: a message that may have arrived is sent again because a person says so.
-      const fresh = { to: "accepted", attempt: 0, expiresAt: at + lifetimeMs(origin), result: {} } as const;
-      await store().commit([{ op: "delivery.requeue", uid, from, ...fresh, at }]);
+      const fresh = { from: retried, to: "accepted", attempt: 0, expiresAt: at + lifetimeMs(origin), result: {}, at } as const;
+      await store().commit(rows.map((row): StoreOp => ({ op: "delivery.requeue", uid: row.uid, ...fresh })));
       queue.nudge();
       return { ok: true, uid };
     },
@@ -45,21 +56,32 @@ export function registerQueueMethods(ctx: PluginContext, { queue }: { queue: Pic
   ctx.registerRpc({
     ...methodOf(messagingMethods, "messaging.queue.drop"),
     handler: async ({ uid }) => {
-      const row = await rowOf(uid);
-      await drop(row, ctx);
+      const [row] = await partsIn(await rowOf(uid), dropped, store());
+      // The parts behind it end with it.
+      if (row) await drop(row, ctx);
       queue.nudge();
       return { ok: true, uid };
     },
   });
 }
 
+/** The parts of a message from this one on that are in one of the states; the row itself where none is. */
+async function partsIn(row: DeliveryRow, states: readonly DeliveryState[], store: Store): Promise<DeliveryRow[]> {
+  const { message, index, of } = partsOf(row);
+  const rows = [row];
+  for (let next = index + 1; next <= of; next++) {
+    const part = await store.deliveries.get(partUid(message, next));
+    if (part) rows.push(part);
+  }
+  const found = rows.filter(({ state }) => states.includes(state));
+  return found.length > 0 ? found : [row];
+}
+
 /** Given up by a person; a note in its session says so. */
 async function drop(row: DeliveryRow, ctx: PluginContext): Promise<void> {
   const { uid } = row;
   const result = { status: "dropped", reason: "an operator has dropped it" };
-  await ctx
-    .service("store@2")
-    .commit([{ op: "delivery.finish", uid, from: ["accepted", "uncertain"], state: "failed", result, at: ctx.clock.now() }]);
+  await ctx.service("store@2").commit([{ op: "delivery.finish", uid, from: dropped, state: "failed", result, at: ctx.clock.now() }]);
   ctx.logger.info(`message ${uid} was dropped by an operator`);
   const message = readOutgoing(uid, row.payload);
   if (!message || message.isNotice) return;

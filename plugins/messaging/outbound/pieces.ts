@@ -1,0 +1,44 @@
+import { type Channel, messageOf, type PluginContext, type SvcConfig } from "svc/sdk";
+import { messagingErrors } from "../errors.ts";
+import { type Outgoing, partUid } from "../queue/message.ts";
+import { parseMarkdown } from "./markdown.ts";
+import { outboundRulesOf } from "./rules.ts";
+import { type SplitText, splitIr } from "./split.ts";
+
+/** Messages that one text becomes at most; a flood of more is of use to nobody. */
+const MAX_PIECES = 100;
+
+/**
+ * The messages that a text becomes on a channel, in order. They are rendered when they are sent; here each was rendered once to see that it is within the limit.
+ * @param channel undefined for one that takes Markdown as it is
+ * @throws {SvcError} `render-failed`
+ */
+export function toPieces(message: Outgoing, channel: Channel | undefined, ctx: Pick<PluginContext, "snapshot" | "logger">): Outgoing[] {
+  if (!channel) return [message];
+  const { pieces: found, leftOut } = split(message, channel, ctx.snapshot());
+  const pieces = found.filter(({ text }) => text.trim() !== "");
+  if (leftOut > 0) {
+    pieces[pieces.length - 1] = { text: tooLongText(leftOut), spans: [] };
+    ctx.logger.warn(`message ${message.uid} to ${channel.id} is too long; its end stays in the session`, { pieces: MAX_PIECES, leftOut });
+  }
+  if (pieces.length === 1) return [{ ...message, ...pieces[0] }];
+  return pieces.map((piece, i) => {
+    const part = { message: message.uid, index: i + 1, of: pieces.length };
+    return { ...message, ...piece, uid: partUid(message.uid, part.index), part };
+  });
+}
+
+/** A reader has to see that there is more. */
+function tooLongText(leftOut: number): string {
+  return `[The end of this message is left out: about ${leftOut} more characters are too many for this chat.]`;
+}
+
+function split({ text, route }: Outgoing, channel: Channel, config: SvcConfig): SplitText {
+  const { tables, ...rules } = outboundRulesOf(config, channel, route.accountId);
+  const { unit, render } = channel.text;
+  try {
+    return splitIr(parseMarkdown(text, tables), { ...rules, unit, render: (ir) => render(ir), maxPieces: MAX_PIECES });
+  } catch (error) {
+    throw messagingErrors.renderFailed({ channel: channel.id, reason: messageOf(error) }, { cause: error });
+  }
+}
