@@ -4,7 +4,7 @@ import { parseInline } from "./inline.ts";
 import { IrWriter } from "./ir.ts";
 import { readTable, type TableMode, tableAsBullets, tableAsText } from "./table.ts";
 
-const FENCE = /^([ \t]{0,12})(`{3,}|~{3,})[ \t]*([^`]*)$/;
+const FENCE = /^([ \t]{0,12})(`{3,}|~{3,}(?!~))([^`]*)$/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+(\S.*)$/;
 const QUOTE = /^ {0,3}> ?/;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
@@ -76,12 +76,12 @@ function writeFence(
 ): number {
   const isEnd = (line: string) => {
     const found = FENCE.exec(line);
-    return found !== null && found[3] === "" && (found[2] as string).startsWith(mark);
+    return found !== null && (found[3] as string).trim() === "" && (found[2] as string).startsWith(mark);
   };
   let end = at + 1;
   while (end < lines.length && !isEnd(lines[end] as string)) end += 1;
   const body = lines.slice(at + 1, end).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line.trimStart()));
-  const language = (/^[\w+#.-]+/.exec(info)?.[0] ?? "").slice(0, MAX_LANGUAGE_CHARS);
+  const language = (/^[\w+#.-]+/.exec(info.trim())?.[0] ?? "").slice(0, MAX_LANGUAGE_CHARS);
   const start = out.length;
   out.write(body.join("\n"));
   out.cover("codeBlock", start, language === "" ? {} : { language });

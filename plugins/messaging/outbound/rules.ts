@@ -8,7 +8,6 @@ const NO_LIMIT = 100_000;
 /** Form of the messages that go out through one account. */
 export interface OutboundRules extends Pick<SplitRules, "limit" | "mode"> {
   tables: TableMode;
-  replyToMode: "off" | "first" | "all";
 }
 
 /** The account's own keys, else those of its channel, else `channels.defaults`; never more than the platform takes. Pure. */
@@ -27,6 +26,5 @@ export function outboundRulesOf(
     limit: most,
     mode: own.chunkMode ?? section.chunkMode ?? defaults.chunkMode,
     tables: own.markdown?.tables ?? section.markdown?.tables ?? defaults.markdown.tables,
-    replyToMode: own.replyToMode ?? section.replyToMode ?? defaults.replyToMode,
   };
 }

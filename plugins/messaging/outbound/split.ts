@@ -170,7 +170,7 @@ function isLowSurrogate(text: string, at: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }
 
-/** What separates two pieces is in neither: empty lines or the blanks at the cut; in a fence one line break. */
+/** Begins the next piece behind what separates the two: empty lines or the blanks at the cut; in a fence one line break. */
 function nextStart(ir: MarkdownIR, at: number): number {
   const { text } = ir;
   if (isInFence(ir, at)) return text[at] === "\n" ? at + 1 : at;
@@ -201,7 +201,7 @@ function withLinkWrittenOut({ text, spans }: MarkdownIR, link: Span): MarkdownIR
     text: text.slice(0, link.end) + added + text.slice(link.end),
     spans: spans.flatMap((span) => {
       if (span === link) return [];
-      // What ends with the link ends before its address; what begins behind it begins behind both.
+      // A span that ends with the link ends before its address; one that begins behind it begins behind both.
       const start = span.start >= link.end ? span.start + added.length : span.start;
       return [{ ...span, start, end: moved(span.end) }];
     }),

@@ -10,7 +10,8 @@ interface Table {
   end: number;
 }
 
-const DELIMITER = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const DELIMITER = /^[ \t|:-]+$/;
+const DELIMITER_CELL = /^:?-+:?$/;
 const MAX_COLUMNS = 50;
 /** Wider cells stand out of their column. */
 const MAX_WIDTH = 40;
@@ -22,7 +23,8 @@ export function readTable(lines: readonly string[], at: number, { isLookAhead = 
   const [first = "", delimiter = ""] = [lines[at], lines[at + 1]];
   if (!first.includes("|") || !delimiter.includes("-") || !DELIMITER.test(delimiter)) return undefined;
   const header = cellsOf(first);
-  if (header.length > MAX_COLUMNS || header.length !== cellsOf(delimiter).length) return undefined;
+  const marks = cellsOf(delimiter);
+  if (header.length > MAX_COLUMNS || header.length !== marks.length || !marks.every((cell) => DELIMITER_CELL.test(cell))) return undefined;
   const rows: string[][] = [];
   let end = at + 2;
   for (; !isLookAhead && end < lines.length; end++) {

@@ -89,7 +89,7 @@ export function partsOf({ uid, payload, result }: Pick<DeliveryRow, "uid" | "pay
   return { message: uid, index: 1, of: typeof result?.parts === "number" ? result.parts : 1 };
 }
 
-/** What the uids of all parts of a message begin with. */
+/** Common beginning of the uids of all parts of a message. */
 export function handleOf(uid: string): string {
   if (uid.length <= MAX_HANDLE_CHARS) return uid;
   return `${uid.slice(0, MAX_HANDLE_CHARS - 33)}~${createHash("sha256").update(uid).digest("hex").slice(0, 32)}`;
