@@ -11,6 +11,30 @@ export const messagingErrors = defineErrors({
   },
   "recipient-required": { message: 'channel "{channel}": no recipient; name one in `to`', http: 400, rpc: "INVALID_REQUEST" },
   "invalid-recipient": { message: 'channel "{channel}": "{to}" is not a valid recipient: {reason}', http: 400, rpc: "INVALID_REQUEST" },
+  "unsupported-channel": {
+    message: "unsupported channel: {channel}; expected one of {known}",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    expose: ["channel"],
+  },
+  "no-channel": {
+    message: 'no channel for "{to}": name one in `channel`, or put it before the recipient, as in irc:#room',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
+  "no-conversation": {
+    message:
+      "this session belongs to no conversation on a channel: your answer is shown here by itself; for another place name channel and to",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
+  "recipient-not-allowed": {
+    message:
+      'channel "{channel}": the agent may not write to "{to}" from this session; allowed are its own conversation and, outside of groups and webhooks, whoever allowFrom, groups or a pairing names',
+    http: 403,
+    rpc: "INVALID_REQUEST",
+  },
+  "not-delivered": { message: "message {uid} was not delivered: {reason}", http: 502, rpc: "UNAVAILABLE", exit: 1 },
   "text-too-long": {
     message: "a message of {bytes} bytes is too long; expected at most {maxBytes}",
     http: 413,
@@ -53,6 +77,11 @@ export const messagingErrors = defineErrors({
     http: 503,
     rpc: "UNAVAILABLE",
     retryable: true,
+  },
+  "pairing-unknown-sender": {
+    message: '"{sender}" is not paired on channel "{channel}"; see svc pairing list',
+    http: 400,
+    rpc: "INVALID_REQUEST",
   },
   "pairing-unknown-code": {
     message: 'no pairing request with this code waits on channel "{channel}", account "{account}"; see svc pairing list',

@@ -29,6 +29,7 @@ export interface MessagingParts {
   queue: Queue;
   accounts: Accounts;
   pairings: Pairings;
+  channels: Channels;
   life: PluginLife;
 }
 
@@ -152,6 +153,8 @@ function createParts(ctx: PluginContext) {
     },
     onResolved: ({ channel, accountId }, { sender }, decision) =>
       ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: sender.id, decision, ts: ctx.clock.now() }),
+    onRevoked: ({ channel, accountId }, { id }) =>
+      ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: id, decision: "revoked", ts: ctx.clock.now() }),
   });
   return { accounts, channels, queue, service, runner, pairings };
 }

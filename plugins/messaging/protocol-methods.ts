@@ -5,6 +5,7 @@ const byUid = z.strictObject({ uid: idText(200) });
 const channel = idText(128);
 const accountId = idText(256).optional().describe("default: the default account of the channel");
 const ofAccount = z.strictObject({ channel, accountId });
+const notServed = z.never({ error: "not part of this release" }).optional().describe("not part of this release");
 const code = z.string().trim().min(1).max(64);
 
 /** Methods of the protocol that this plugin serves: accounts of channels, who may write to them, and messages that wait or were not delivered. */
@@ -29,6 +30,22 @@ export const messagingMethods = {
     "stops an account and clears what the gateway keeps of its sign-in; credentials in the config stay",
     ofAccount,
   ),
+  send: methodSpec(
+    "write",
+    "sends a text to a recipient on a channel; it is stored before it is answered, and the answer waits up to 10 s for the platform",
+    z.strictObject({
+      to: idText(512).describe("recipient on the channel; a prefix selects the channel where none is named: `irc:#room`"),
+      message: z.string().min(1).describe("Markdown"),
+      channel: channel.optional().describe("a channel, or `last`: where `sessionKey` last heard from somebody"),
+      accountId,
+      threadId: idText(256).optional(),
+      sessionKey: idText(512).optional().describe("session that is told when the message is not delivered; default: the main one"),
+      idempotencyKey: z.string().min(1).max(256).describe("a repeat with the same key is the same message"),
+      mediaUrl: notServed,
+      mediaUrls: notServed,
+      replyToId: notServed,
+    }),
+  ),
   "messaging.pairing.list": methodSpec(
     "pairing",
     "people who wait to be let in, with their codes, and those who were",
@@ -40,6 +57,11 @@ export const messagingMethods = {
     z.strictObject({ channel, accountId, code, notify: z.boolean().optional().describe("tell them") }),
   ),
   "messaging.pairing.reject": methodSpec("pairing", "drops a request", z.strictObject({ channel, accountId, code })),
+  "messaging.pairing.revoke": methodSpec(
+    "pairing",
+    "takes an approval back: the sender is a stranger to the account again",
+    z.strictObject({ channel, accountId, senderId: idText(512).describe("as the platform knows them") }),
+  ),
   "messaging.queue.list": methodSpec(
     "read",
     "messages to channels, newest first: waiting and undelivered ones, with `all` the others too",

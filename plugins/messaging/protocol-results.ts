@@ -94,9 +94,22 @@ export const messagingResults = {
   "channels.start": z.object({ channel: text, accountId: text, started: z.boolean() }),
   "channels.stop": z.object({ channel: text, accountId: text, stopped: z.boolean() }),
   "channels.logout": z.object({ channel: text, accountId: text, cleared: z.boolean() }),
+  send: z.object({
+    runId: text.describe("the idempotency key"),
+    status: z
+      .enum(["sent", "queued", "uncertain"])
+      .describe("`queued`: it waits in the queue; `uncertain`: whether the platform has it is unknown"),
+    uid: text.describe("of the message in the queue"),
+    channel: text,
+    to: text,
+    messageId: text.exactOptional().describe("that the platform gave it"),
+    accountId: text.exactOptional(),
+    threadId: text.exactOptional(),
+  }),
   "messaging.pairing.list": z.object({ requests: z.array(pairingRequest), paired: z.array(pairedSender) }),
   "messaging.pairing.approve": decided,
   "messaging.pairing.reject": decided,
+  "messaging.pairing.revoke": decided,
   "messaging.queue.list": z.object({ messages: z.array(message), counts: z.record(state, count) }),
   "messaging.queue.retry": changed,
   "messaging.queue.drop": changed,

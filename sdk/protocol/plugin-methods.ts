@@ -280,6 +280,10 @@ export interface PluginMethods {
     params: { channel: string; accountId?: string | undefined };
     result: { channel: string; accountId: string; cleared: boolean };
   };
+  "send": {
+    params: { to: string; message: string; channel?: string | undefined; accountId?: string | undefined; threadId?: string | undefined; sessionKey?: string | undefined; idempotencyKey: string; mediaUrl?: unknown | undefined; mediaUrls?: unknown | undefined; replyToId?: unknown | undefined };
+    result: { runId: string; status: "sent" | "queued" | "uncertain"; uid: string; channel: string; to: string; messageId?: string; accountId?: string; threadId?: string };
+  };
   "messaging.pairing.list": {
     params: { channel?: string | undefined };
     result: { requests: Array<ChannelPairingRequest>; paired: Array<{ channel: string; accountId: string; senderId: string; senderName?: string; approvedAt: number }> };
@@ -290,6 +294,10 @@ export interface PluginMethods {
   };
   "messaging.pairing.reject": {
     params: { channel: string; accountId?: string | undefined; code: string };
+    result: { ok: true; channel: string; accountId: string; senderId: string; senderName?: string };
+  };
+  "messaging.pairing.revoke": {
+    params: { channel: string; accountId?: string | undefined; senderId: string };
     result: { ok: true; channel: string; accountId: string; senderId: string; senderName?: string };
   };
   "messaging.queue.list": {
@@ -350,5 +358,5 @@ export interface PluginEvents {
   "device.pair.resolved": { requestId: string; deviceId: string; decision: "approved" | "rejected" | "expired"; ts: number };
   "memory.progress": { agentId: string; phase: "scan" | "embed" | "write" | "swap" | "done" | "error"; done: number; total: number; error?: string };
   "messaging.pairing.requested": ChannelPairingRequest;
-  "messaging.pairing.resolved": { channel: string; accountId: string; senderId: string; decision: "approved" | "rejected"; ts: number };
+  "messaging.pairing.resolved": { channel: string; accountId: string; senderId: string; decision: "approved" | "rejected" | "revoked"; ts: number };
 }

@@ -1,13 +1,5 @@
-import {
-  type CliCommand,
-  type CliContext,
-  type CliValues,
-  commonErrors,
-  defineCommand,
-  isRecord,
-  printableLine,
-  type ResultOf,
-} from "svc/sdk";
+import { type CliCommand, type CliContext, type CliValues, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
+import { configuredAccounts } from "./offline.ts";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const account = { kind: "string", description: "Account (default: the default account of the channel)", placeholder: "id" } as const;
@@ -15,13 +7,6 @@ const channelArgument = [{ name: "channel", required: true }] as const;
 
 type Status = ResultOf<"channels.status">;
 type Row = Status["channelAccounts"][string][number];
-
-/** An account as a config file has it; whether it is complete only its plugin knows. */
-export interface ConfiguredAccount {
-  channel: string;
-  accountId: string;
-  enabled: boolean;
-}
 
 const list = defineCommand({
   path: ["channels", "list"],
@@ -51,7 +36,7 @@ async function show(cli: CliContext, values: CliValues, params: { probe?: true }
     else printStatus(cli, live);
     return 0;
   }
-  const accounts = configuredAccounts((await cli.config()).config);
+  const accounts = await configuredAccounts(cli);
   if (cli.json) {
     cli.stdout.json({ ok: true, source: "config", accounts });
     return 0;
@@ -60,22 +45,12 @@ async function show(cli: CliContext, values: CliValues, params: { probe?: true }
   if (accounts.length === 0) cli.stdout.line("No channel is configured.");
   else
     cli.stdout.table(
-      ["CHANNEL", "ACCOUNT", "ENABLED"],
-      accounts.map(({ channel, accountId, enabled }) => [channel, accountId, enabled ? "yes" : "no"]),
+      ["CHANNEL", "ACCOUNT", "ENABLED", "MISSING"],
+      accounts.map(({ channel, accountId, enabled, missing }) =>
+        [channel, accountId, enabled ? "yes" : "no", missing?.join(", ") ?? ""].map(printableLine),
+      ),
     );
   return 0;
-}
-
-/** Accounts of a config file: those below `accounts`, or the section itself where it has none. Whether it is an account beside others only its plugin can say. */
-export function configuredAccounts(config: unknown): ConfiguredAccount[] {
-  const channels = isRecord(config) && isRecord(config.channels) ? config.channels : {};
-  return Object.entries(channels).flatMap(([channel, section]) => {
-    if (channel === "defaults" || !isRecord(section)) return [];
-    const accounts = isRecord(section.accounts) ? Object.entries(section.accounts) : [];
-    const isOn = section.enabled !== false;
-    const named = accounts.map(([accountId, own]) => ({ channel, accountId, enabled: isOn && !(isRecord(own) && own.enabled === false) }));
-    return named.length > 0 ? named : [{ channel, accountId: "default", enabled: isOn }];
-  });
 }
 
 function printStatus(cli: CliContext, { channelOrder, channels, channelAccounts }: Status): void {

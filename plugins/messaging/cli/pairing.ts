@@ -82,8 +82,29 @@ function onlyCode(requests: Listed["requests"], word: string): string {
   throw commonErrors.usage({ message });
 }
 
+const revoke = defineCommand({
+  path: ["pairing", "revoke"],
+  summary: "Take an approval back",
+  details: "The sender is a stranger to the account again: their next direct message is answered with a new code.",
+  positionals: [
+    { name: "channel", required: true },
+    { name: "sender", required: true },
+  ],
+  options: { account: { ...account, description: "Account (default: the one the sender is paired with)" }, json },
+  rpc: true,
+  run: (cli, values, [channel = "", senderId = ""]) =>
+    cli.withClient(async (client) => {
+      const params = { channel, senderId, ...(typeof values.account === "string" ? { accountId: values.account } : {}) };
+      const revoked = await client.request("messaging.pairing.revoke", params);
+      if (cli.json) cli.stdout.json(revoked);
+      else cli.stdout.line(`${describeSender(revoked)}: may not write any more.`);
+      return 0;
+    }),
+});
+
 export default [
   list,
+  revoke,
   decideCommand("approve", { summary: "Let somebody write to an account", done: "may write direct messages now." }),
   decideCommand("reject", { summary: "Reject somebody who waits", done: "rejected." }),
 ];

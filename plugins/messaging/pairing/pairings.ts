@@ -36,6 +36,7 @@ export interface PairingDeps {
   /** Called once a request or its end is durable. */
   onRequested(account: PairingAccount, request: PairingRequest): void;
   onResolved(account: PairingAccount, request: PairingRequest, decision: "approved" | "rejected"): void;
+  onRevoked(account: PairingAccount, sender: Approved): void;
 }
 
 /** Keeps who may write to an account because an operator has approved them, and who asks for it. Everything is on disk before anybody hears of it. */
@@ -108,6 +109,21 @@ export class Pairings {
   /** @throws {SvcError} `pairing-unknown-code` */
   reject(account: PairingAccount, code: string): Promise<PairingRequest> {
     return this.#resolve(account, code, "rejected");
+  }
+
+  /**
+   * Takes an approval back.
+   * @throws {SvcError} `pairing-unknown-sender`
+   */
+  async revoke(account: PairingAccount, senderId: string): Promise<Approved> {
+    const key = approvedKey(account, senderId);
+    const value = await this.#deps.store().kv.get(SCOPE, key);
+    if (value === undefined) throw messagingErrors.pairingUnknownSender({ channel: account.channel, sender: senderId });
+    await this.#deps.store().commit([{ op: "kv.delete", scope: SCOPE, key }]);
+    const { success, data } = approval.safeParse(value);
+    const revoked: Approved = success ? data : { id: senderId, approvedAt: 0 };
+    this.#deps.onRevoked(account, revoked);
+    return revoked;
   }
 
   #resolve(account: PairingAccount, code: string, decision: "approved" | "rejected"): Promise<PairingRequest> {

@@ -8,7 +8,7 @@ import { messagingMethods } from "../protocol-methods.ts";
 
 type Listed = ResultOf<"messaging.pairing.list">;
 
-/** `messaging.pairing.list`, `.approve`, `.reject`. */
+/** `messaging.pairing.list`, `.approve`, `.reject`, `.revoke`. */
 export function registerPairingMethods(
   ctx: PluginContext,
   { pairings, accounts, queue }: { pairings: Pairings; accounts: Accounts; queue: { nudge(): void } },
@@ -56,6 +56,17 @@ export function registerPairingMethods(
       const account = await accountOf(channel, accountId, code);
       const { sender } = await pairings.reject(account, code);
       ctx.logger.info(`pairing on ${channel}: a sender was rejected`, { accountId: account.accountId, sender: sender.id });
+      return { ok: true, ...account, ...senderOf(sender) };
+    },
+  });
+  ctx.registerRpc({
+    ...methodOf(messagingMethods, "messaging.pairing.revoke"),
+    async handler({ channel, accountId, senderId }) {
+      const listed = await pairings.list(channel);
+      const found = listed.find((one) => one.approved.some(({ id }) => id === senderId))?.accountId;
+      const account = { channel, accountId: accountId ?? found ?? "default" };
+      const sender = await pairings.revoke(account, senderId);
+      ctx.logger.info(`pairing on ${channel}: an approval was taken back`, { accountId: account.accountId, sender: sender.id });
       return { ok: true, ...account, ...senderOf(sender) };
     },
   });
