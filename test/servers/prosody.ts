@@ -1,0 +1,141 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { eventually } from "../../sdk/testing/eventually.ts";
+import { type Certificate, makeCertificate } from "./certificate.ts";
+
+const run = promisify(execFile);
+
+/** A real prosody on the loopback: the domain `localhost`, and rooms at `rooms.localhost`. */
+export interface Prosody {
+  /** Port for STARTTLS, or for links without encryption. */
+  port: number;
+  /** Port for TLS from the first byte, and the certificate that the server shows; with `tls` only. */
+  tls?: { port: number; certificate: Certificate };
+  /** Makes accounts; all have the same password. */
+  register(password: string, ...names: string[]): Promise<void>;
+  /** Stops it as a system does, or at once, as a crash does. */
+  stop(how?: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** Starts it again on the same ports, with what it has kept. */
+  restart(): Promise<void>;
+  /** Ends it and removes its files. */
+  close(): Promise<void>;
+}
+
+interface ProsodyOptions {
+  tls?: boolean;
+  /** Lines for the domain, as of `Lua`. */
+  settings?: string;
+  /** Modules beside those that the tests need. */
+  without?: readonly string[];
+}
+
+/** Root may run it in tests; others need not ask. */
+const asRoot = process.getuid?.() === 0 ? ["--root"] : [];
+
+/**
+ * Starts prosody in the foreground with a folder of its own, and waits until it listens. It asks no other server, and looks nothing up.
+ * @throws {Error} when it is not installed, with what it printed when it does not start
+ */
+export async function startProsody(options: ProsodyOptions = {}): Promise<Prosody> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-prosody-"));
+  const port = await freePort();
+  const tls = options.tls ? { port: await freePort(), certificate: await makeCertificate(folder) } : undefined;
+  const file = join(folder, "prosody.cfg.lua");
+  await writeFile(file, configOf(options, folder, port, tls));
+  await chmod(folder, 0o755);
+  let end = await start(file, port);
+  return {
+    port,
+    ...(tls ? { tls } : {}),
+    async register(password, ...names) {
+      for (const name of names) await run("prosodyctl", [...asRoot, "--config", file, "register", name, "localhost", password]);
+    },
+    stop: (how = "SIGKILL") => end(how),
+    async restart() {
+      await end("SIGKILL");
+      end = await start(file, port);
+    },
+    async close() {
+      await end("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** @returns what ends the process */
+async function start(file: string, port: number): Promise<(how: NodeJS.Signals) => Promise<void>> {
+  const child = spawn("prosody", [...asRoot, "-F", "--config", file], { stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
+  let missing: Error | undefined;
+  child.once("error", (error) => {
+    missing = new Error(`prosody does not run here (${error.message}); its Debian package stands in .ci/packages`);
+  });
+  const end = async (how: NodeJS.Signals) => {
+    if (missing || child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, "close");
+    child.kill(how);
+    await closed;
+  };
+  try {
+    await eventually(() => {
+      if (missing) throw missing;
+      if (child.exitCode !== null) throw new Error(`prosody ended with ${child.exitCode}: ${printed}`);
+      return listens(port);
+    }, 20_000);
+  } catch (error) {
+    await end("SIGKILL");
+    throw new Error(`prosody does not listen: ${printed}`, { cause: error });
+  }
+  return end;
+}
+
+const MODULES = ["disco", "offline", "ping", "roster", "saslauth", "smacks"];
+
+function configOf({ settings = "", without = [] }: ProsodyOptions, folder: string, port: number, tls: Prosody["tls"]): string {
+  const modules = [...MODULES.filter((name) => !without.includes(name)), ...(tls ? ["tls"] : [])];
+  const disabled = ["s2s", ...(tls ? [] : ["tls"]), ...without];
+  const list = (names: readonly string[]) => `{ ${names.map((name) => JSON.stringify(name)).join(", ")} }`;
+  return `pidfile = "${folder}/prosody.pid"
+${asRoot.length > 0 ? "run_as_root = true" : ""}
+certificates = "${folder}"
+data_path = "${folder}/data"
+interfaces = { "127.0.0.1" }
+c2s_ports = { ${port} }
+${tls ? `c2s_direct_tls_ports = { ${tls.port} }\nssl = { certificate = "${tls.certificate.cert}"; key = "${tls.certificate.key}" }` : ""}
+c2s_require_encryption = ${tls ? "true" : "false"}
+allow_unencrypted_plain_auth = true
+authentication = "internal_hashed"
+default_iteration_count = 4096
+modules_enabled = ${list(modules)}
+modules_disabled = ${list(disabled)}
+log = { warn = "*console" }
+VirtualHost "localhost"
+${settings}
+Component "rooms.localhost" "muc"
+muc_room_default_public_jids = true
+`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+async function listens(port: number): Promise<boolean> {
+  const socket = connect({ host: "127.0.0.1", port });
+  return new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  }).finally(() => socket.destroy());
+}
