@@ -149,7 +149,7 @@ class SocketWire implements Wire {
     this.#isClosing = true;
     if (socket?.writable && !socket.connecting) socket.end(last);
     else socket?.destroy();
-    // What is not read any more would hold the end of the link back.
+    // Bytes that nobody reads would hold the end of the link back.
     socket?.resume();
     const late = setTimeout(() => socket?.destroy(), CLOSE_MS);
     void this.ended.then(() => clearTimeout(late));
