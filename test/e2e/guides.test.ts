@@ -100,6 +100,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "irc-in-five-minutes.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
+    "signal.md",
     "talk-to-the-gateway.md",
     "test-a-plugin.md",
     "webhook-in-five-minutes.md",

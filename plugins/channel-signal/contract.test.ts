@@ -1,0 +1,7 @@
+import { channelContract } from "svc/sdk/testing";
+import { describe } from "vitest";
+import { startSignalDaemon } from "../../test/fakes/signal-cli.ts";
+import { createSignalChannel } from "./channel.ts";
+
+describe("channel-signal", () =>
+  channelContract({ create: () => createSignalChannel({ reconnectMs: 20, offerMs: 10 }), peer: startSignalDaemon }));
