@@ -31,6 +31,8 @@ export default defineConfig({
     sequence: { sequencer: SpreadSequencer },
     projects: [
       project("e2e", ["test/e2e/**/*.test.ts"], {
+        ...sharing,
+        setupFiles: ["./test/setup.ts", "./test/e2e/_setup.ts", "./test/setup-shared.ts"],
         exclude: isLong ? storms : ["**/*.long.test.ts"],
         testTimeout: 90_000,
         hookTimeout: 90_000,

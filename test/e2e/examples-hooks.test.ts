@@ -6,7 +6,7 @@ import { createClient, type SvcClient } from "svc/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
-import { freshHome, gatewayIn, root, stopAll } from "./_cli.ts";
+import { freshHome, gatewayIn, root, stopAll, stopLater } from "./_cli.ts";
 import type { Running } from "./_process.ts";
 
 const examples = join(root, "examples");
@@ -26,7 +26,7 @@ async function runExample(name: string): Promise<void> {
   const home = await freshHome();
   cpSync(join(examples, name), home.stateDir, { recursive: true });
   gateway = await gatewayIn(home, [], env);
-  client = watchClient(
+  const own = watchClient(
     createClient({
       url: gateway.url.replace("http", "ws"),
       auth: { token: env.SVC_GATEWAY_TOKEN },
@@ -34,7 +34,9 @@ async function runExample(name: string): Promise<void> {
       scopes: ["operator.read", "operator.write"],
     }),
   );
-  await client.connect();
+  stopLater(() => own.close());
+  await own.connect();
+  client = own;
 }
 afterAll(stopAll);
 

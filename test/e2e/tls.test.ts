@@ -5,7 +5,7 @@ import { connect } from "node:tls";
 import { createClient } from "svc/sdk/client";
 import { afterEach, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { sendRaw } from "../kernel/_raw.ts";
+import { closeRawSockets, sendRaw } from "../kernel/_raw.ts";
 import { BareSocket, connectParams } from "../kernel/_ws.ts";
 import { type Certificate, makeCertificate } from "../servers/certificate.ts";
 import { needs } from "../servers/needs.ts";
@@ -15,6 +15,7 @@ import { type Home, type Running, svcCommand } from "./_process.ts";
 const { describe, test } = needs("openssl");
 
 afterEach(stopAll);
+afterEach(closeRawSockets);
 
 /** A home whose gateway serves TLS with `served-*.pem` of its state folder. */
 async function homeWith(host?: string, tls: object = {}): Promise<{ home: Home; files: Certificate; folder: string }> {
