@@ -63,7 +63,7 @@ export const kernelErrors = defineErrors({
     http: 503,
     rpc: "UNAVAILABLE",
     details: "PLUGIN_NOT_RUNNING",
-    expose: ["plugin"],
+    expose: { plugin: { type: "string" } },
   },
   "invalid-request": { message: "request: {problem}", http: 500, rpc: "UNAVAILABLE" },
   "request-failed": { message: "{origin}: the connection failed: {reason}{via?}", http: 502, rpc: "UNAVAILABLE", retryable: true },

@@ -2,8 +2,13 @@ import { expect, expectTypeOf, test } from "vitest";
 import { createError, defineErrors, errorSpecsOf, isSvcError, SvcError } from "./errors.ts";
 
 const tides = defineErrors({
-  "no-tide": { message: "no tide at {place} on {day}; ask for another day", http: 404, rpc: "INVALID_REQUEST", expose: ["place"] },
-  "high-water": { message: "high water{place?}", http: 409, rpc: "INVALID_REQUEST" },
+  "no-tide": {
+    message: "no tide at {place} on {day}; ask for another day",
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    expose: { place: { type: "string" } },
+  },
+  "high-water": { message: "high water{place?}", http: 409, rpc: "INVALID_REQUEST", expose: ["place"] },
   ebb: { message: "the sea is away", http: 503, rpc: "UNAVAILABLE", retryable: true },
 });
 
@@ -16,16 +21,17 @@ test("a code becomes a function that makes its error", () => {
   expect(error.stack?.split("\n")[1]).toContain("errors.test.ts");
 });
 
-test("the compiler asks for the fields that a message names, and for nothing else", () => {
+test("the compiler asks for the fields that a message names, with the types of their schemas, and for nothing else", () => {
   expectTypeOf(tides.noTide).parameter(0).toHaveProperty("place");
   expectTypeOf(tides.noTide).parameter(0).toHaveProperty("day");
+  expectTypeOf(tides.noTide).parameter(0).toHaveProperty("place").toEqualTypeOf<string | undefined>();
   expectTypeOf(tides.ebb).toBeCallableWith();
   expectTypeOf<keyof typeof tides>().toEqualTypeOf<"noTide" | "highWater" | "ebb">();
 });
 
 test("a field that a message names with a question mark may be left out", () => {
   expect(tides.highWater().message).toBe("high water");
-  expect(tides.highWater({ place: " at Husum" }).message).toBe("high water at Husum");
+  expect(tides.highWater({ place: " at Husum" })).toMatchObject({ message: "high water at Husum", details: { place: " at Husum" } });
 });
 
 test("a code known only at run time is looked up in its table", () => {

@@ -1,3 +1,5 @@
+import type { JsonSchema } from "./types/schema.ts";
+
 /** Top-level error codes of the control protocol; the set is closed. */
 export type RpcCode = "INVALID_REQUEST" | "FORBIDDEN" | "NOT_PAIRED" | "APPROVAL_NOT_FOUND" | "UNAVAILABLE";
 
@@ -9,8 +11,8 @@ export interface ErrorSpec {
   rpc: RpcCode;
   /** `details.code` on the wire; other `details` come from the fields named in `expose`. */
   details?: string;
-  /** Fields copied into `details`. */
-  expose?: readonly string[];
+  /** Fields copied into `details`: the JSON Schema of each, by name. A list of names says nothing of their values. */
+  expose?: readonly string[] | Readonly<Record<string, JsonSchema>>;
   /** Exit code of the process or the command. */
   exit?: number;
   retryable?: boolean;
@@ -24,12 +26,33 @@ type Placeholder<S extends string> = S extends `${string}{${infer Name}}${infer 
   ? (Name extends `${string}?` ? never : Name) | Placeholder<Rest>
   : never;
 
-/** Fields of an error: those its message names are required, others may come along. */
-type FieldsOf<Spec extends ErrorSpec> = { [name in Placeholder<Spec["message"]>]: unknown } & Record<string, unknown>;
+/** Type of a value by its schema, as far as a plain `type` tells. */
+type ValueOf<S> = S extends { readonly type: infer T } ? TypeNamed<T extends readonly (infer One)[] ? One : T> : unknown;
+type TypeNamed<T> = T extends "string"
+  ? string
+  : T extends "integer" | "number"
+    ? number
+    : T extends "boolean"
+      ? boolean
+      : T extends "array"
+        ? readonly unknown[]
+        : T extends "null"
+          ? null
+          : unknown;
+
+/** Exposed fields whose schemas the specification gives; each may be left out. */
+type ExposedFields<Spec extends ErrorSpec> = Spec["expose"] extends infer Fields
+  ? Fields extends readonly string[] | undefined
+    ? unknown
+    : { [name in keyof Fields]?: ValueOf<Fields[name]> | undefined }
+  : unknown;
+
+/** Fields of an error: those its message names are required, exposed ones fit their schemas, others may come along. */
+type FieldsOf<Spec extends ErrorSpec> = { [name in Placeholder<Spec["message"]>]: unknown } & ExposedFields<Spec> & Record<string, unknown>;
 
 /** Makes one error of a table; the fields may be left out when the message names none. */
 export type CreateError<Spec extends ErrorSpec> = [Placeholder<Spec["message"]>] extends [never]
-  ? (fields?: Record<string, unknown>, options?: SvcErrorOptions) => SvcError
+  ? (fields?: FieldsOf<Spec>, options?: SvcErrorOptions) => SvcError
   : (fields: FieldsOf<Spec>, options?: SvcErrorOptions) => SvcError;
 
 /** One function for each code of a table: `storage-busy` is made by `storageBusy(fields)`. */
@@ -117,7 +140,9 @@ export class SvcError extends Error {
   get details(): Record<string, unknown> | undefined {
     const code = this.#details ?? this.spec.details;
     const exposed = Object.fromEntries(
-      (this.spec.expose ?? []).filter((f) => this.fields[f] !== undefined).map((f) => [f, this.fields[f]]),
+      exposedNames(this.spec)
+        .filter((f) => this.fields[f] !== undefined)
+        .map((f) => [f, this.fields[f]]),
     );
     return code === undefined && Object.keys(exposed).length === 0 ? undefined : { ...(code === undefined ? {} : { code }), ...exposed };
   }
@@ -135,6 +160,11 @@ export class SvcError extends Error {
     error.message = plain.message ?? spec.message;
     return error;
   }
+}
+
+/** Names of the fields that an error shows in `details`. */
+function exposedNames({ expose = [] }: ErrorSpec): readonly string[] {
+  return Array.isArray(expose) ? expose : Object.keys(expose);
 }
 
 /** An `SvcError` as plain data. */
@@ -171,7 +201,12 @@ export const commonErrors = defineErrors({
     rpc: "INVALID_REQUEST",
   },
   "payload-too-large": { message: "the request body is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST" },
-  "media-too-large": { message: "the attachment is larger than {maxBytes} bytes", http: 413, rpc: "INVALID_REQUEST", expose: ["maxBytes"] },
+  "media-too-large": {
+    message: "the attachment is larger than {maxBytes} bytes",
+    http: 413,
+    rpc: "INVALID_REQUEST",
+    expose: { maxBytes: { type: "integer" } },
+  },
   "client-gone": { message: "the connection ended before the request was complete", http: 400, rpc: "INVALID_REQUEST" },
   "request-timeout": { message: "the request body did not arrive within {seconds} s", http: 408, rpc: "INVALID_REQUEST" },
   "unknown-delivery": {
@@ -184,7 +219,7 @@ export const commonErrors = defineErrors({
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "UNKNOWN_AGENT_ID",
-    expose: ["agentId"],
+    expose: { agentId: { type: "string" } },
   },
   "invalid-session-key": { message: "invalid session key: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "service-unavailable": {

@@ -42,10 +42,10 @@ const notesErrors = defineErrors({
     http: 409,
     rpc: "INVALID_REQUEST",
     details: "NOTES_FULL",
-    expose: ["limit"],
+    expose: { limit: { type: "integer" } },
     retryable: true,
   },
-  "notes-gone": { message: "no such note", http: 404, rpc: "INVALID_REQUEST" },
+  "notes-gone": { message: "no such note", http: 404, rpc: "INVALID_REQUEST", expose: ["noteId"] },
 });
 
 test("errors are written with their answers and the fields of their details", () => {
@@ -57,9 +57,14 @@ test("errors are written with their answers and the fields of their details", ()
       http: 409,
       rpc: "INVALID_REQUEST",
       retryable: true,
-      details: { type: "object", properties: { code: { const: "NOTES_FULL" }, limit: {} } },
+      details: { type: "object", properties: { code: { const: "NOTES_FULL" }, limit: { type: "integer" } } },
     },
-    "notes-gone": { message: "no such note", http: 404, rpc: "INVALID_REQUEST" },
+    "notes-gone": {
+      message: "no such note",
+      http: 404,
+      rpc: "INVALID_REQUEST",
+      details: { type: "object", properties: { noteId: {} } },
+    },
   });
   expect(readProtocolDocument(protocolText(document), owner)).toEqual(document);
 });

@@ -90,16 +90,16 @@ function errorRows(tables: readonly object[]): Record<string, ErrorDocument> {
   for (const table of tables) {
     const specs = errorSpecsOf(table);
     if (!specs) throw new Error("errors: expected tables made by defineErrors");
-    for (const [code, { details, expose = [], ...row }] of Object.entries(specs)) {
+    for (const [code, { details, expose, ...row }] of Object.entries(specs)) {
       if (Object.hasOwn(rows, code)) throw new Error(`two errors have the code ${code}`);
-      rows[code] = { ...row, ...(details !== undefined || expose.length > 0 ? { details: detailsSchema(details, expose) } : {}) };
+      rows[code] = { ...row, ...(details !== undefined || expose ? { details: detailsSchema(details, expose ?? {}) } : {}) };
     }
   }
   return rows;
 }
 
-function detailsSchema(code: string | undefined, expose: readonly string[]): JsonSchema {
-  const fields = Object.fromEntries(expose.map((name) => [name, {}]));
+function detailsSchema(code: string | undefined, expose: NonNullable<ErrorSpec["expose"]>): JsonSchema {
+  const fields = Array.isArray(expose) ? Object.fromEntries(expose.map((name) => [name, {}])) : expose;
   return { type: "object", properties: { ...(code === undefined ? {} : { code: { const: code } }), ...fields } };
 }
 

@@ -9,7 +9,7 @@ export const deviceErrors = defineErrors({
     http: 404,
     rpc: "INVALID_REQUEST",
     details: "UNKNOWN_DEVICE_ROLE",
-    expose: ["role"],
+    expose: { role: { type: "string" } },
   },
   "device-scopes": {
     message: "scopes of a device token can only shrink; it does not hold {wider}",

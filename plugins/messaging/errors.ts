@@ -7,7 +7,7 @@ export const messagingErrors = defineErrors({
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "UNKNOWN_CHANNEL",
-    expose: ["channel"],
+    expose: { channel: { type: "string" } },
   },
   "recipient-required": { message: 'channel "{channel}": no recipient; name one in `to`', http: 400, rpc: "INVALID_REQUEST" },
   "invalid-recipient": { message: 'channel "{channel}": "{to}" is not a valid recipient: {reason}', http: 400, rpc: "INVALID_REQUEST" },
@@ -15,7 +15,7 @@ export const messagingErrors = defineErrors({
     message: "unsupported channel: {channel}; expected one of {known}",
     http: 400,
     rpc: "INVALID_REQUEST",
-    expose: ["channel"],
+    expose: { channel: { type: "string" } },
   },
   "no-channel": {
     message: 'no channel for "{to}": name one in `channel`, or put it before the recipient, as in irc:#room',
@@ -39,7 +39,7 @@ export const messagingErrors = defineErrors({
     message: "a message of {bytes} bytes is too long; expected at most {maxBytes}",
     http: 413,
     rpc: "INVALID_REQUEST",
-    expose: ["maxBytes"],
+    expose: { maxBytes: { type: "integer" } },
   },
   "render-failed": { message: 'channel "{channel}" cannot render this text: {reason}', http: 500, rpc: "UNAVAILABLE" },
   "wait-timeout": {
@@ -53,7 +53,7 @@ export const messagingErrors = defineErrors({
     message: 'channel "{channel}" has no account "{account}"; see svc channels status',
     http: 400,
     rpc: "INVALID_REQUEST",
-    expose: ["channel", "account"],
+    expose: { channel: { type: "string" }, account: { type: "string" } },
   },
   "account-disabled": {
     message: 'channel "{channel}": account "{account}" is disabled in the config; set its `enabled` to true',

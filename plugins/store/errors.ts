@@ -78,7 +78,7 @@ export const storeErrors = defineErrors({
     http: 503,
     rpc: "UNAVAILABLE",
     details: "STORAGE_UNAVAILABLE",
-    expose: ["reason"],
+    expose: { reason: { type: "string" } },
     retryable: true,
   },
   "store-too-new": {

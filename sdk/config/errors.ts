@@ -3,7 +3,13 @@ import { defineErrors } from "../errors.ts";
 /** Codes of reading paths and writing config. */
 export const configErrors = defineErrors({
   "config-path-invalid": { message: 'config path "{path}": {reason}', http: 400, rpc: "INVALID_REQUEST", exit: 2 },
-  "config-path-unknown": { message: "config schema path not found", http: 404, rpc: "INVALID_REQUEST", expose: ["path"], exit: 1 },
+  "config-path-unknown": {
+    message: "config schema path not found",
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    expose: { path: { type: "string" } },
+    exit: 1,
+  },
   "config-hash-required": {
     message: "config base hash required; re-run config.get and retry with baseHash",
     http: 409,
@@ -15,16 +21,27 @@ export const configErrors = defineErrors({
     http: 409,
     rpc: "INVALID_REQUEST",
     details: "CONFLICT",
-    expose: ["currentHash"],
+    expose: { currentHash: { type: ["string", "null"] } },
     exit: 1,
   },
   "config-parse": { message: "{file}:{line}:{column}  {reason}; nothing was written", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
-  "config-rejected": { message: "invalid config: {problem}", http: 400, rpc: "INVALID_REQUEST", expose: ["issues"], exit: 1 },
+  "config-rejected": {
+    message: "invalid config: {problem}",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    expose: {
+      issues: {
+        type: "array",
+        items: { type: "object", properties: { path: { type: "string" }, message: { type: "string" } }, required: ["path", "message"] },
+      },
+    },
+    exit: 1,
+  },
   "config-placeholder": {
     message: "{path}: holds the redaction placeholder but no value is stored there; write the real value",
     http: 400,
     rpc: "INVALID_REQUEST",
-    expose: ["path"],
+    expose: { path: { type: "string" } },
     exit: 1,
   },
   "config-unset": { message: "{path} is not set; {note}", http: 404, rpc: "INVALID_REQUEST", exit: 1 },
@@ -41,7 +58,7 @@ export const configErrors = defineErrors({
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "DESTRUCTIVE",
-    expose: ["path"],
+    expose: { path: { type: "string" } },
     exit: 1,
   },
   "config-owned-elsewhere": { message: "{path}: {reason}; edit {owner} by hand", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
@@ -66,7 +83,7 @@ export const configErrors = defineErrors({
     http: 429,
     rpc: "UNAVAILABLE",
     details: "RATE_LIMITED",
-    expose: ["method", "limit"],
+    expose: { method: { type: "string" }, limit: { type: "string" } },
     retryable: true,
     exit: 1,
   },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { protocolEventPayloads } from "../../sdk/protocol/event-payloads.ts";
 import { protocolEvents } from "../../sdk/protocol/events.ts";
+import { errorSpecsIn, errorTables } from "../tools/docs/collect.ts";
 import { allMethods, allResults } from "../tools/protocol-tables.ts";
 import { closureOf, graphOf, targetOf } from "../tools/source/boundaries.ts";
 import { isProductCode, readRepositoryFiles } from "../tools/source/tree.ts";
@@ -18,6 +19,14 @@ test("the answer of every method has a schema", () => {
 
 test("the payload of every event has a schema", () => {
   expect(without(Object.keys(protocolEvents), protocolEventPayloads)).toEqual([]);
+});
+
+test("every field of error.details has a schema", async () => {
+  const tables = await Promise.all(errorTables().map((path) => errorSpecsIn(path, (file) => import(file))));
+  const exposing = tables.flatMap((specs) => Object.entries(specs)).filter(([, { expose }]) => expose !== undefined);
+  expect(exposing.length).toBeGreaterThan(25);
+  expect(exposing.filter(([, { expose }]) => Array.isArray(expose)).map(([code]) => code)).toEqual([]);
+  expect(exposing.filter(([, { expose = {} }]) => Object.values(expose).some((schema) => schema.type === undefined))).toEqual([]);
 });
 
 test("no module of a running plugin loads its protocol module", () => {

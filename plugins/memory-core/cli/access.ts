@@ -56,7 +56,7 @@ async function pluginsOf(cli: CliContext, { agents }: SvcConfig): Promise<string
 /** Ids a command works on. @throws {SvcError} `unknown-agent` */
 export function chosenAgents(access: MemoryAccess, agent: unknown): string[] {
   if (agent === undefined) return access.agents.all;
-  if (typeof agent !== "string" || !access.agents.all.includes(agent)) throw commonErrors.unknownAgent({ agentId: agent });
+  if (typeof agent !== "string" || !access.agents.all.includes(agent)) throw commonErrors.unknownAgent({ agentId: String(agent) });
   return [agent];
 }
 

@@ -6,6 +6,6 @@ export const deliveryErrors = defineErrors({
     message: "payload too large: the action is {bytes} bytes of JSON after mapping, expected at most {maxBytes}; send less",
     http: 413,
     rpc: "INVALID_REQUEST",
-    expose: ["maxBytes"],
+    expose: { maxBytes: { type: "integer" } },
   },
 });

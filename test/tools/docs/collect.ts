@@ -122,7 +122,14 @@ async function collectErrors(importModule: (path: string) => Promise<unknown>): 
   const rows: ReferenceInput["errors"][number][] = [];
   for (const path of errorTables().filter((path) => !path.startsWith("plugins/"))) {
     const specs = Object.entries(await errorSpecsIn(path, importModule));
-    rows.push(...specs.map(([code, spec]) => ({ code, owner: path.split("/")[0] as string, ...spec })));
+    rows.push(
+      ...specs.map(([code, { expose = {}, ...spec }]) => ({
+        code,
+        owner: path.split("/")[0] as string,
+        ...spec,
+        fields: Array.isArray(expose) ? Object.fromEntries(expose.map((name) => [name, {}])) : expose,
+      })),
+    );
   }
   return rows;
 }
@@ -136,8 +143,8 @@ export async function errorSpecsIn(path: string, importModule: (path: string) =>
 function errorsOfPlugins(documents: Readonly<Record<string, ProtocolDocument>>): ReferenceInput["errors"][number][] {
   return Object.entries(documents).flatMap(([owner, { errors = {} }]) =>
     Object.entries(errors).map(([code, { details, ...row }]) => {
-      const { code: name } = (details?.properties ?? {}) as { code?: { const: string } };
-      return { code, owner, ...row, ...(name ? { details: name.const } : {}) };
+      const { code: name, ...fields } = (details?.properties ?? {}) as { code?: { const: string } } & Record<string, SchemaNode>;
+      return { code, owner, ...row, fields, ...(name ? { details: name.const } : {}) };
     }),
   );
 }

@@ -26,6 +26,8 @@ export interface ReferenceInput {
     http: number;
     rpc: string;
     details?: string;
+    /** Schemas of the other fields of `error.details`, by name. */
+    fields: Readonly<Record<string, SchemaNode>>;
     exit?: number;
     retryable?: boolean;
   }>;
@@ -121,7 +123,7 @@ function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
   const sorted = [...errors].sort((a, b) => a.owner.localeCompare(b.owner, "en") || (a.code < b.code ? -1 : 1));
   return page(
     "Error codes",
-    "A code means one thing for ever. `details` is the value of `error.details.code` on the wire; `exit` is the exit code of a command that fails with it.",
+    "A code means one thing for ever. `details` is the value of `error.details.code` on the wire, followed by the other fields of `error.details`; `exit` is the exit code of a command that fails with it.",
     table(
       ["Code", "Defined by", "Message", "HTTP", "Protocol", "details", "Exit", "Retry"],
       sorted.map((e) => [
@@ -130,7 +132,7 @@ function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
         shownMessage(e.message),
         String(e.http),
         e.rpc,
-        code(e.details ?? ""),
+        [code(e.details ?? ""), fieldsOf(e.fields)].filter((part) => part !== "").join("; "),
         e.exit === undefined ? "" : String(e.exit),
         e.retryable ? "yes" : "",
       ]),
@@ -139,6 +141,14 @@ function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
     "What a client of the control protocol branches on. A code without an error is chosen when the error is made.",
     table(["details.code", "Error", "Meaning"], detailsRows(sorted, detailsCodes)),
   );
+}
+
+/** Fields with their types, as in `model` string. */
+function fieldsOf(fields: ReferenceInput["errors"][number]["fields"]): string {
+  const typeOf = ({ type = "any" }: SchemaNode) => [type].flat().join(" or ");
+  return Object.entries(fields)
+    .map(([name, schema]) => `${code(name)} ${typeOf(schema)}`)
+    .join(", ");
 }
 
 /** Every code of the wire, by name: of the tables with the errors that carry it, and those that are chosen later. */
