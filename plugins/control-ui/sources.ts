@@ -17,7 +17,7 @@ export const importNames: Readonly<Record<string, string>> = {
   "svc/sdk/client": "sdk/client/browser.js",
 };
 
-const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory", "webhooks"].map(
+const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory", "channels", "webhooks"].map(
   (name) => `css/${name}.css`,
 );
 

@@ -15,6 +15,7 @@ export const keyTable = [
   { keys: ["g", "c"], does: "Chat" },
   { keys: ["g", "s"], does: "Sessions" },
   { keys: ["g", "m"], does: "Memory" },
+  { keys: ["g", "n"], does: "Channels" },
   { keys: ["g", "w"], does: "Webhooks" },
   { keys: ["/"], does: "Search" },
   { keys: ["n"], does: "New session" },
@@ -41,6 +42,7 @@ const afterG = {
   c: () => go(chatHome()),
   s: () => go("#/sessions"),
   m: () => go("#/memory"),
+  n: () => go("#/channels"),
   w: () => go("#/webhooks"),
 };
 

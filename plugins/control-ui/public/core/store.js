@@ -52,6 +52,13 @@ export const noApprovalReason = computed(() => {
   return scopes.includes("operator.approvals") || scopes.includes("operator.admin") ? undefined : "This sign-in may not answer approvals";
 });
 
+/** Reason why letting people in is not possible now; undefined when it is. */
+export const noPairingReason = computed(() => {
+  if (!isOnline.value) return "Not connected to the gateway";
+  const scopes = hello.value?.auth.scopes ?? [];
+  return scopes.includes("operator.pairing") || scopes.includes("operator.admin") ? undefined : "This sign-in may not let people in";
+});
+
 export const mainSessionKey = computed(() => hello.value?.snapshot.sessionDefaults?.mainSessionKey ?? "agent:main:main");
 export const defaultAgentId = computed(() => hello.value?.snapshot.sessionDefaults?.defaultAgentId ?? "main");
 

@@ -15,6 +15,9 @@ export const List = icon("M8 6h12M8 12h12M8 18h12M4 6h.01M4 12h.01M4 18h.01");
 export const Hook = icon(
   "M12 3a4 4 0 0 1 2 7.5l3 5.5M12 3a4 4 0 0 0-2 7.5L7 16M7 20a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM10 17h7M17 20a3 3 0 1 0 0-6",
 );
+export const People = icon(
+  "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20a6 6 0 0 1 12 0M16 4.5a3.5 3.5 0 0 1 0 6M17.5 14.5A6 6 0 0 1 21 20",
+);
 export const Info = icon("M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 11v5M12 8h.01");
 export const Warn = icon("M12 4L2.8 19.5h18.4L12 4zM12 10v4.5M12 17h.01");
 export const Search = icon("M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4");

@@ -6,7 +6,7 @@ import { chatAddress, go, route } from "../core/router.js";
 import { recent, stopSession, titleOf } from "../core/sessions.js";
 import { defaultAgentId, readOnlyReason } from "../core/store.js";
 import { Dialog } from "./dialog.js";
-import { Chat, Home, Hook, Info, Key, List, Note, Plus, Stop } from "./icons.js";
+import { Chat, Home, Hook, Info, Key, List, Note, People, Plus, Stop } from "./icons.js";
 
 /** @typedef {{ id: string, word: string, note?: string, icon: any, run: () => void }} Entry */
 
@@ -61,6 +61,7 @@ function entries() {
     { id: "chat", word: "Chat", note: "g c", icon: Chat, run: () => go(chatHome()) },
     { id: "sessions", word: "Sessions", note: "g s", icon: List, run: () => go("#/sessions") },
     { id: "memory", word: "Memory", note: "g m", icon: Note, run: () => go("#/memory") },
+    { id: "channels", word: "Channels", note: "g n", icon: People, run: () => go("#/channels") },
     { id: "webhooks", word: "Webhooks", note: "g w", icon: Hook, run: () => go("#/webhooks") },
     { id: "about", word: "About", icon: Info, run: () => go("#/about") },
     ...(readOnlyReason.value ? [] : [{ id: "new", word: "New session", note: "n", icon: Plus, run: startNewSession }]),

@@ -17,6 +17,7 @@ const views = {
   chat: () => import("./chat/page.js"),
   sessions: () => import("./sessions.js"),
   memory: () => import("./memory/page.js"),
+  channels: () => import("./channels/page.js"),
   webhooks: () => import("./webhooks/page.js"),
   about: () => import("./about.js"),
 };

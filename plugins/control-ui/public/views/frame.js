@@ -8,7 +8,7 @@ import { isInMemory, route } from "../core/router.js";
 import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, gatewayName, hello, isRestarting, mainSessionKey, now } from "../core/store.js";
 import { Button } from "../ui/button.js";
-import { Back, Chat, Home, Hook, Info, List, More, Note, Search, Warn } from "../ui/icons.js";
+import { Back, Chat, Home, Hook, Info, List, More, Note, People, Search, Warn } from "../ui/icons.js";
 
 /** On every view: which gateway, whether it is there, what needs a person. */
 export function Header() {
@@ -85,12 +85,13 @@ const items = [
   { id: "chat", word: "Chat", icon: Chat, address: chatHome },
   { id: "sessions", word: "Sessions", icon: List, address: () => "#/sessions" },
   { id: "memory", word: "Memory", icon: Note, address: () => "#/memory" },
+  { id: "channels", word: "Channels", icon: People, address: () => "#/channels" },
   { id: "webhooks", word: "Webhooks", icon: Hook, address: () => "#/webhooks" },
   { id: "about", word: "About", icon: Info, address: () => "#/about" },
 ];
 
 /** The bar of a phone has five places: these stand behind the last one. */
-const behindMore = ["webhooks", "about"];
+const behindMore = ["channels", "webhooks", "about"];
 
 export function Rail() {
   return html`<nav class="rail" aria-label="Views"><${Items} of=${items} /></nav>`;
