@@ -1,4 +1,5 @@
 import { type CliContext, commonErrors, defineCommand, isRecord, type PluginCandidate, printableLine } from "svc/sdk";
+import { askChannel } from "../packages/ask-channel.ts";
 import { nextSteps } from "../packages/next-steps.ts";
 import { outcomeText, runInstall } from "../packages/run-install.ts";
 
@@ -18,7 +19,8 @@ export default defineCommand({
     const outcome = await runInstall(cli, candidate);
     const { config } = await cli.config();
     const channels = isRecord(config) && isRecord(config.channels) ? config.channels : {};
-    const steps = nextSteps(channel, candidate, { section: channels[channel], env: cli.env });
+    const lacking = await askChannel(cli, candidate, { channel, config });
+    const steps = nextSteps(channel, candidate, { section: channels[channel], env: cli.env, lacking });
     if (cli.json) {
       cli.stdout.json({ ok: true, channel, plugin: candidate.id, ...outcome, ...steps });
       return 0;

@@ -42,3 +42,10 @@ test("what is set, in the section, an account or the environment, is not missing
     credentials: [{ path: "channels.talk.rooms.*.key" }],
   });
 });
+
+test("the channel's own word wins over the manifest", () => {
+  const asked = nextSteps("talk", { id: "channel-talk", manifest }, { section: {}, env: {}, lacking: ["nick"] });
+  expect(asked).toMatchObject({ isConfigured: false, missing: ["nick"] });
+  expect(asked.lines).toContain("Next, write its account into the config: svc config set channels.talk '{nick: …}'");
+  expect(nextSteps("talk", { id: "channel-talk", manifest }, { section: {}, env: {}, lacking: [] }).isConfigured).toBe(true);
+});

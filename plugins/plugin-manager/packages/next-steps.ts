@@ -10,19 +10,26 @@ export interface NextSteps {
   lines: string[];
 }
 
-/** Finds what an operator does next: which keys to write, which credentials are not there. Pure. */
+/**
+ * Finds what an operator does next: which keys to write, which credentials are not there. Pure.
+ * @param options.lacking keys that the account lacks by the channel's own word; without it the schema of the manifest has to do
+ */
 export function nextSteps(
   channel: string,
   { id, manifest, problem }: Pick<PluginCandidate, "id" | "manifest" | "problem">,
-  { section, env }: { section: unknown; env: Readonly<Record<string, string | undefined>> },
+  {
+    section,
+    env,
+    lacking,
+  }: { section: unknown; env: Readonly<Record<string, string | undefined>>; lacking?: readonly string[] | undefined },
 ): NextSteps {
   const schema = manifest?.channelConfigs?.[channel];
   const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
-  const required = isRecord(schema) && Array.isArray(schema.required) ? schema.required.map(String) : [];
+  const required = lacking ?? (isRecord(schema) && Array.isArray(schema.required) ? schema.required.map(String) : []);
   const own = isRecord(section) ? section : {};
   const accounts = isRecord(own.accounts) ? Object.values(own.accounts).filter(isRecord) : [];
   const isSet = (path: readonly string[]) => [own, ...accounts].some((one) => hasValue(one, path));
-  const missing = required.filter((key) => !isSet([key]));
+  const missing = lacking ? [...lacking] : required.filter((key) => !isSet([key]));
   const credentials = (manifest?.secrets ?? [])
     .filter(({ path }) => path.startsWith(`channels.${channel}.`) && !path.startsWith(`channels.${channel}.accounts.`))
     .filter(({ path, env: names = [] }) => !isSet(path.split(".").slice(2)) && !names.some((name) => env[name]))
