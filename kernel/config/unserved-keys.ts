@@ -61,12 +61,8 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   channels: [
     ...ofChannels("groups.*.tools"),
     ...everywhere("historyLimit"),
-    ...everywhere("healthMonitor"),
     ...everywhere("heartbeat"),
     ...everywhere("replyToMode"),
-    "gateway.channelHealthCheckMinutes",
-    "gateway.channelStaleEventThresholdMinutes",
-    "gateway.channelMaxRestartsPerHour",
     "commands.ownerAllowFrom",
   ],
   cron: ["cron"],

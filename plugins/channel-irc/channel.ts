@@ -17,7 +17,12 @@ export function createIrcChannel(times: Partial<IrcTiming> = {}): Channel<IrcAcc
     meta: { label: "IRC", docs: "plugins/channel-irc/README.md", targetPrefixes: [CHANNEL_ID] },
     // IRC has none of the others: what was said cannot be changed, and a message has no id that another could name.
     capabilities: { chatTypes: ["direct", "group"], multiAccount: true },
-    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    config: {
+      list: listAccounts,
+      resolve: resolveAccount,
+      inspect: inspectAccount,
+      identity: ({ host, port, nick }) => `${host}:${port}/${nick}`,
+    },
     start: (run) =>
       keepLinked(run, {
         timing,

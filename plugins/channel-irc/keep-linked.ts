@@ -34,7 +34,10 @@ export async function keepLinked(run: ChannelRun<IrcAccount>, { timing, random, 
           };
           // The end of the link says why it could not enter.
           session.enter().then(onEntered, () => undefined);
-          return (line) => session.take(line);
+          return (line) => {
+            run.alive?.();
+            session.take(line);
+          };
         },
       }).finally(() => hold(undefined)),
   });

@@ -1,6 +1,7 @@
 import {
   type Channel,
   type ContributionView,
+  type Logger,
   type MessageRoute,
   mainSessionKey,
   messageOf,
@@ -10,6 +11,7 @@ import {
   type SvcConfig,
 } from "svc/sdk";
 import type { Accounts } from "./accounts/accounts.ts";
+import { replacePreview } from "./live/replace-preview.ts";
 import type { Carrier, Readiness } from "./queue/kit.ts";
 
 /** The main session itself: always there, without accounts and recipients. */
@@ -36,7 +38,7 @@ export function createChannels(ctx: PluginContext, accounts: Pick<Accounts, "get
       if (id === WEBCHAT) return webchat;
       await view.ready(id);
       const channel = view.get(id)?.value;
-      return channel && accountCarrier(channel, accounts);
+      return channel && accountCarrier(channel, accounts, ctx.logger);
     },
     canSend({ channel: id, accountId }) {
       const channel = view.get(id)?.value;
@@ -71,17 +73,19 @@ function webchatCarrier(ctx: PluginContext): Carrier {
 }
 
 /** A channel of a plugin: each message goes through the running account of its route. */
-function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has">): Carrier {
+function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has">, logger: Logger): Carrier {
   return {
     isIdempotent: channel.capabilities.idempotentSend === true,
     readiness: ({ accountId }) => readinessOf(channel, accountId, accounts),
-    async send({ uid, route: { to, accountId, threadId }, text, spans = [] }, signal) {
+    async send({ uid, route: { to, accountId, threadId }, text, spans = [], preview }, signal) {
       const account = accounts.get(channel.id, accountId ?? "");
       const run = account?.ready;
       if (!account || !run) throw new NotDispatchedError(`account "${accountId ?? ""}" is not connected`);
       if (to === undefined) throw new SendRefusedError("the message has no recipient", { isPermanent: true });
       signal.throwIfAborted();
-      const message = { uid, to, text: channel.text.render({ text, spans }), ...(threadId === undefined ? {} : { threadId }) };
+      const rendered = channel.text.render({ text, spans });
+      if (preview && (await replacePreview({ to, preview, text: rendered }, channel, run, logger))) return { messageId: preview.messageId };
+      const message = { uid, to, text: rendered, ...(threadId === undefined ? {} : { threadId }) };
       const { messageId } = await channel.send(message, run);
       account.noteSent(messageId);
       return { messageId };

@@ -89,6 +89,14 @@ function accountFindings({ channel, accountId, enabled, configured, missing, acc
       fix: `correct it, then: svc channels start ${channel.id} --account ${accountId}`,
     });
   }
+  if (account?.state.isHeldElsewhere) {
+    findings.push({
+      id: "channels/held",
+      severity: "error",
+      path,
+      message: `${name}: ${account.state.lastError ?? "another gateway on this machine runs it"}`,
+    });
+  }
   if (policy.dmPolicy === "open" || (policy.dmPolicy !== "disabled" && policy.allowFrom.includes("*"))) {
     findings.push({
       id: "channels/open",

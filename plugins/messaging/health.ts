@@ -24,8 +24,11 @@ export async function reportHealth({ ctx, store, queue, accounts }: HealthDeps, 
   );
   const down = Object.entries(channelAccounts).flatMap(([id, listed]) =>
     listed
-      .filter(({ lifecycle }) => lifecycle === "blocked")
-      .map(({ accountId, lastError }) => `${id}/${accountId} is blocked${lastError === undefined ? "" : `: ${lastError}`}`),
+      .filter(({ lifecycle, isHeldElsewhere }) => lifecycle === "blocked" || isHeldElsewhere === true)
+      .map(
+        ({ accountId, lifecycle, lastError }) =>
+          `${id}/${accountId} is ${lifecycle === "blocked" ? "blocked" : "not started"}${lastError === undefined ? "" : `: ${lastError}`}`,
+      ),
   );
   const broken = Object.entries(channels).flatMap(([id, { error }]) => (error === undefined ? [] : [`${id}: ${error}`]));
   const message = [...down, ...broken].join("; ");

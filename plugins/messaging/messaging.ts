@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { defaultAgentId, type Messaging, messageOf, type PluginContext, type PluginLife, settledWithin, sleep } from "svc/sdk";
 import { Accounts } from "./accounts/accounts.ts";
+import { HealthMonitor } from "./accounts/monitor.ts";
 import { type Channels, createChannels } from "./channels.ts";
 import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
 import { receive } from "./inbound/receive.ts";
 import { InboundRunner } from "./inbound/runner.ts";
 import { AckReactions } from "./live/ack-reaction.ts";
+import { GrowingAnswers } from "./live/answers.ts";
 import { displayRun } from "./live/run-display.ts";
 import { TypingIndicators } from "./live/typing.ts";
 import { MediaStore } from "./media/media-store.ts";
@@ -16,7 +18,7 @@ import type { Failure, QueueKit } from "./queue/kit.ts";
 import type { Outgoing } from "./queue/message.ts";
 import { Queue } from "./queue/queue.ts";
 import { toPairingRequest } from "./rpc/pairing.ts";
-import { createMessagingService } from "./service.ts";
+import { createMessagingService, type OwnMessaging } from "./service.ts";
 import { createWaits } from "./waits.ts";
 
 /** A start waits no longer for rows of an earlier process; they are taken over when the storage lets it. */
@@ -41,11 +43,14 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
   ctx.on("health.collect", (_event, meta) => reportHealth({ ctx, store, queue, accounts }, meta));
   ctx.on("doctor.collect", (_event, meta) => reportDoctor({ ctx, accounts, pairings }, meta));
   ctx.onReload({ prefixes: ["channels"], prepare: async (_next, _prev, { paths }) => accounts.prepareReload(paths) });
+  const monitor = new HealthMonitor({ ctx, all: () => accounts.all() });
+  ctx.onReload({ prefixes: ["gateway"], prepare: async () => ({ apply: async () => monitor.arm(), discard: () => undefined }) });
   const open = async () => {
     queue.open();
     // Messages of an earlier process are taken up before new ones come in; without a runner nobody would answer those.
     await untilBegun(ctx, runner);
     await accounts.open();
+    monitor.arm();
   };
   let isOpening = false;
   const openOnce = () => {
@@ -73,6 +78,7 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
         if (ctx.service("gateway@1").info().phase === "ready") openOnce();
       },
       async stop() {
+        monitor.disarm();
         await Promise.all([runner.stop(), queue.stop()]);
         await accounts.close();
       },
@@ -119,8 +125,23 @@ function createParts(ctx: PluginContext) {
       return channel?.capabilities.typing === true && run ? { channel, run } : undefined;
     },
   });
+  const answers: GrowingAnswers = new GrowingAnswers({
+    ctx,
+    store,
+    channel: (id) => channels.get(id),
+    account(channel, accountId) {
+      const account = accounts.get(channel, accountId);
+      return account?.ready && { run: account.ready, noteSent: (id) => account.noteSent(id) };
+    },
+    sendPart: (part, step) => service.sendPart(part, step),
+  });
   const queue: Queue = new Queue(queueKit(ctx, channels));
-  const service = createMessagingService(ctx, { channels, queue, waits: createWaits({ store, timers: ctx.timers }) });
+  const service: OwnMessaging = createMessagingService(ctx, {
+    answers,
+    channels,
+    queue,
+    waits: createWaits({ store, timers: ctx.timers }),
+  });
   const runner: InboundRunner = new InboundRunner({
     ctx,
     lease,
@@ -129,7 +150,7 @@ function createParts(ctx: PluginContext) {
     agents,
     media,
     deliver: (request) => service.deliver(request),
-    display: (work) => displayRun(work, { ctx, typing }),
+    display: (work) => displayRun(work, { ctx, typing, answers }),
   });
   const pairings: Pairings = new Pairings({
     store,

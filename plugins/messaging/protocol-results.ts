@@ -41,6 +41,8 @@ const account = z
     lastStopAt: epochMs.exactOptional(),
     lastConnectedAt: epochMs.exactOptional(),
     lastDisconnect: z.object({ at: epochMs, error: text.exactOptional() }).exactOptional(),
+    isHeldElsewhere: z.literal(true).exactOptional().describe("another gateway of this machine runs it"),
+    lastRestart: z.object({ at: epochMs, reason: text }).exactOptional().describe("because it was stuck"),
     lastInboundAt: epochMs.exactOptional(),
     lastOutboundAt: epochMs.exactOptional(),
     lastError: text.exactOptional(),

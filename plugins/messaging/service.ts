@@ -2,6 +2,7 @@ import { isSvcError, type MessageRoute, type Messaging, mainSessionKey, type Plu
 import { isBareToken, judgeReply } from "svc/sdk/internal";
 import type { Channels } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
+import type { AnswerPart, GrowingAnswers } from "./live/answers.ts";
 import { toPieces } from "./outbound/pieces.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
 import type { Queue } from "./queue/queue.ts";
@@ -12,14 +13,21 @@ import type { Waits } from "./waits.ts";
 const MAX_TEXT_BYTES = 240 * 1024;
 const MAX_ROW_BYTES = 252 * 1024;
 
+/** The service, and what only this plugin does with it. */
+export interface OwnMessaging extends Messaging {
+  /** Takes on a part of an answer that is still being written, in one commit with the step that says so. */
+  sendPart(part: AnswerPart, step: StoreOp): Promise<void>;
+}
+
 interface Parts {
+  answers: Pick<GrowingAnswers, "shown">;
   channels: Channels;
   queue: Pick<Queue, "nudge">;
   waits: Waits;
 }
 
 /** Creates the service through which other plugins send. */
-export function createMessagingService(ctx: PluginContext, { channels, queue, waits }: Parts): Messaging {
+export function createMessagingService(ctx: PluginContext, { channels, queue, waits, answers }: Parts): OwnMessaging {
   const lastRoute = async (sessionKey: string): Promise<MessageRoute | undefined> =>
     (await ctx.service("store@2").sessions.get(sessionKey))?.lastRoute;
   const routeOf = async (request: RouteRequest) => {
@@ -37,10 +45,17 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
       const { uid } = request;
       if ((await ctx.service("store@2").deliveries.get(uid))?.dir === "out") return { uid, route };
       const { sessionKey, agentId, origin } = request;
-      const message: Outgoing = { uid, route, text: stripFrames(request.text).trim(), origin, sessionKey, agentId };
+      const { preview, rest } = await answers.shown(uid, route);
+      const text = rest(stripFrames(request.text).trim());
+      const message: Outgoing = { uid, route, text, origin, sessionKey, agentId, ...(preview ? { preview } : {}) };
       await commitOnce(ctx, await acceptOps(ctx, message, channels));
       queue.nudge();
       return { uid, route };
+    },
+    async sendPart({ text, ...part }, step) {
+      const message: Outgoing = { ...part, text: stripFrames(text).trim(), origin: "chat" };
+      await ctx.service("store@2").commit([...(await acceptOps(ctx, message, channels)), step]);
+      queue.nudge();
     },
   };
 }

@@ -83,6 +83,11 @@ export interface ChannelRun<A extends ChannelAccount = ChannelAccount> {
     about: { mime: string; name?: string },
   ): Promise<{ path: string; bytes: number; mime: string }>;
   state(patch: Partial<ChannelState>): void;
+  /**
+   * Says that the platform has just answered. An account that has said it once, is `ready` and does not say it any more is started again after
+   * `gateway.channelStaleEventThresholdMinutes`: ask a silent platform whether it is there, and say this with its answer.
+   */
+  alive?(): void;
 }
 
 /** A message for a platform. */
@@ -113,6 +118,8 @@ export interface Channel<A extends ChannelAccount = ChannelAccount> {
     edit?: boolean;
     unsend?: boolean;
     typing?: boolean;
+    /** An answer is one message, as a letter is: its paragraphs are not sent while it is written. */
+    wholeAnswers?: boolean;
     replyTo?: boolean;
     media?: { in: boolean; out: boolean; maxBytes: number };
     multiAccount: boolean;
@@ -123,6 +130,11 @@ export interface Channel<A extends ChannelAccount = ChannelAccount> {
     list(config: SvcConfig): string[];
     /** @throws {SvcError} `config-invalid` */
     resolve(config: SvcConfig, accountId: string): A;
+    /**
+     * Text by which the platform knows the account, such as host and user: two gateways of one machine that name the same do not both run it. It may hold a secret, as
+     * only its digest is shown. Left out: the platform tells the second one itself, or does not mind.
+     */
+    identity?(account: A): string;
     /** No secrets, no I/O. */
     inspect(config: SvcConfig, accountId: string): { enabled: boolean; configured: boolean; missing: string[] };
   };

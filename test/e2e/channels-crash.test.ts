@@ -19,6 +19,11 @@ export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, s
     async *stream({ messages }) {
       const last = messages.findLast(({ role }) => role === "user");
       yield { type: "text", delta: "You said: " + stripFrames(last.content.map((part) => part.text ?? "").join(" ")) };
+      // An answer that is written for a while is shown as it grows.
+      if (JSON.stringify(last.content).includes("at length")) {
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        yield { type: "text", delta: ", and so on" };
+      }
       yield { type: "finish", reason: "stop" };
     },
   });
@@ -181,6 +186,22 @@ async function operate({ talk, gateway }: { talk: Talk; gateway: Running }): Pro
   await talk.say("and back");
   await eventually(() => talk.seenBy("@ada").includes("You said: and back"));
 }
+
+test("kill -9 while an answer is shown as it grows: the next process makes the same message the final text", async () => {
+  const talk = await Talk.open();
+  await talk.say("where is the router, at length?");
+  await killedAt(talk.home, "preview.after-post");
+  const gateway = await gatewayIn(talk.home);
+  const final = "You said: where is the router, at length?, and so on";
+  const isFinal = () => talk.peer.seen.some((action) => action.kind === "edit" && action.text === final);
+  await eventually(isFinal, 60_000).catch(() =>
+    expect.fail(`it did not become the final text: ${JSON.stringify(talk.peer.seen)}; ${gateway.out.stdout}${gateway.out.stderr}`),
+  );
+  expect(talk.seenBy("@ada")).toHaveLength(1);
+  // Nobody types any more, in whichever process it was begun.
+  await eventually(() => talk.peer.seen.findLast((action) => action.kind === "typing")?.on === false);
+  expect(await gateway.kill("SIGTERM")).toBe(0);
+}, 120_000);
 
 test("svc channels list without a gateway shows the config", async () => {
   const { home } = await Talk.open();

@@ -1,8 +1,10 @@
+import { randomUUID } from "node:crypto";
 import type { Channel, ChannelAccount, ChannelRun, Lease } from "svc/sdk";
 import { eventually, type FakeClock, fakeClock } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { MediaInbox } from "../media/media-store.ts";
 import { Account, type AccountDeps } from "./account.ts";
+import { AccountHeldError, lockAccount } from "./account-lock.ts";
 import { stoppedState } from "./state.ts";
 
 /** One account, with a channel that does as it is told. */
@@ -196,6 +198,44 @@ describe("an account whose channel ends by itself", () => {
     await clock.advance(600_000);
     expect([runs.length, account.state.lifecycle]).toEqual([1, "stopped"]);
   });
+});
+
+test("an account that is stuck is started again at once, which is no failure of its channel", async () => {
+  await started();
+  account.restart("its platform has not answered");
+  await eventually(() => runs.length === 2 && account.state.lifecycle === "ready");
+  expect(runs[0]?.signal.aborted).toBe(true);
+  const lastRestart = { at: clock.now(), reason: "its platform has not answered" };
+  expect(account.state).toMatchObject({ lifecycle: "ready", restarts: 1, lastRestart });
+  runs[1]?.alive?.();
+  expect(account.liveness).toMatchObject({ lifecycle: "ready", aliveAt: clock.monotonic(), isRunning: true });
+});
+
+test("an account that another gateway of the machine runs waits for it, says so, and is no failure of its channel", async () => {
+  const identity = randomUUID();
+  const named = { ...channel, config: { ...channel.config, identity: () => identity } } as Channel;
+  const held = await lockAccount(JSON.stringify(["talk", identity]));
+  account = new Account(named, "work", deps);
+  account.start();
+  await eventually(() => account.state.isHeldElsewhere === true);
+  expect(account.state).toMatchObject({
+    lifecycle: "recovering",
+    restarts: 0,
+    lastError: expect.stringContaining(`process ${process.pid}`),
+  });
+  await clock.advance(15_000);
+  await eventually(() => leases.length === 2);
+  expect(runs).toEqual([]);
+  await held.release();
+  await eventually(async () => {
+    await clock.advance(15_000);
+    return account.state.lifecycle === "ready";
+  });
+  expect(account.state.isHeldElsewhere).toBeUndefined();
+  expect(logs.filter((line) => line.includes("is not started"))).toHaveLength(1);
+  await expect(lockAccount(JSON.stringify(["talk", identity]))).rejects.toThrow(AccountHeldError);
+  await account.stop();
+  await (await lockAccount(JSON.stringify(["talk", identity]))).release();
 });
 
 describe("a channel that does not end", () => {

@@ -13,7 +13,9 @@ import {
 import { Guards } from "../inbound/guards.ts";
 import type { receive } from "../inbound/receive.ts";
 import type { MediaInbox, MediaStore } from "../media/media-store.ts";
+import { AccountHeldError, type AccountLock, lockAccount } from "./account-lock.ts";
 import { clean, secretsOf } from "./clean.ts";
+import type { Liveness } from "./monitor.ts";
 import { type AccountState, patched, stoppedState } from "./state.ts";
 
 /** Waits before an account whose channel ended by itself is started again; the last one goes on. */
@@ -25,6 +27,8 @@ const SLOW_MS = 360_000;
 const STEADY_MS = 60_000;
 /** Time for a channel to end after its signal; then it is left to itself. */
 const STOP_MS = 5_000;
+/** How often an account that another gateway runs is tried again. */
+const HELD_MS = 15_000;
 /** Longest name of a lease. */
 const MAX_LEASE_CHARS = 200;
 
@@ -53,6 +57,10 @@ export class Account {
   /** Last time that it became ready. */
   #readyAt = 0;
   #stopping: AbortController | undefined;
+  /** Ends the present call of `start`, and another one follows. */
+  #again: AbortController | undefined;
+  #stateAt = 0;
+  #aliveAt: number | undefined;
   #supervision: Promise<void> | undefined;
 
   constructor(channel: Channel, accountId: string, deps: AccountDeps) {
@@ -86,6 +94,19 @@ export class Account {
     });
   }
 
+  /** Facts by which it is known whether its channel is stuck. */
+  get liveness(): Liveness {
+    const { lifecycle } = this.#state;
+    return { lifecycle, stateAt: this.#stateAt, aliveAt: this.#aliveAt, isRunning: this.#run !== undefined };
+  }
+
+  /** Ends the channel, or leaves it to itself after 5 s, and starts it again. Nothing happens between two starts. */
+  restart(reason: string): void {
+    if (!this.#again || this.#again.signal.aborted) return;
+    this.#deps.ctx.logger.warn(`${this.#name} is started again`, { reason });
+    this.#again.abort(new Error(reason));
+  }
+
   /** Stops it; resolves when the channel has ended, or was left to itself after 5 s. */
   async stop(): Promise<void> {
     const stopping = this.#stopping;
@@ -106,7 +127,17 @@ export class Account {
     await pause(delayMs, signal, this.#deps.ctx.timers);
     for (let failures = 0; !signal.aborted; ) {
       const end = await this.#runOnce(signal);
-      if (signal.aborted || this.#state.lifecycle === "blocked") return;
+      if (signal.aborted || (this.#state.lifecycle === "blocked" && !end.isRestart)) return;
+      if (end.isRestart) {
+        const restarts = this.#state.restarts + 1;
+        const lastRestart = { at: this.#now, reason: end.reason };
+        this.#change({ ...this.#state, lifecycle: "recovering", connected: false, lastError: end.reason, restarts, lastRestart });
+        continue;
+      }
+      if (end.isHeld) {
+        await this.#waitForHolder(end.reason, signal);
+        continue;
+      }
       failures = end.readyMs >= STEADY_MS ? 1 : failures + 1;
       const waitMs = failures > LADDER_STARTS ? SLOW_MS : (LADDER_MS[Math.min(failures, LADDER_MS.length) - 1] ?? SLOW_MS);
       this.#change({
@@ -121,11 +152,32 @@ export class Account {
     }
   }
 
+  /** Another gateway answers meanwhile; that is no failure of the channel. */
+  async #waitForHolder(reason: string, signal: AbortSignal): Promise<void> {
+    if (this.#state.isHeldElsewhere !== true) this.#deps.ctx.logger.error(`${this.#name} is not started`, { reason });
+    this.#change({ ...this.#state, lifecycle: "recovering", connected: false, lastError: reason, isHeldElsewhere: true });
+    await pause(HELD_MS, signal, this.#deps.ctx.timers);
+  }
+
+  /** Only one gateway of this machine runs an account, whatever their state directories are. Undefined where neither the channel nor the system can tell. */
+  async #lock(account: ChannelAccount): Promise<AccountLock | undefined> {
+    const { identity } = this.channel.config;
+    if (!identity) return undefined;
+    try {
+      return await lockAccount(JSON.stringify([this.channel.id, identity(account)]));
+    } catch (error) {
+      if (error instanceof AccountHeldError) throw error;
+      this.#deps.ctx.logger.warn(`${this.#name} is not locked against other gateways of this machine`, { error: messageOf(error) });
+      return undefined;
+    }
+  }
+
   /** One call of the channel's `start`. */
-  async #runOnce(stop: AbortSignal): Promise<{ reason: string; readyMs: number }> {
+  async #runOnce(stop: AbortSignal): Promise<{ reason: string; readyMs: number; isRestart?: true; isHeld?: true }> {
     const generation = ++this.#generation;
     let lease: Lease | undefined;
     let media: MediaInbox | undefined;
+    let lock: AccountLock | undefined;
     let account: ChannelAccount;
     try {
       account = this.channel.config.resolve(this.#deps.ctx.snapshot(), this.accountId);
@@ -136,21 +188,31 @@ export class Account {
     }
     try {
       lease = await this.#deps.acquire(`channel:${this.channel.id}:${this.accountId}`.slice(0, MAX_LEASE_CHARS));
-      const signal = AbortSignal.any([stop, lease.lost]);
+      lock = await this.#lock(account);
+      const again = new AbortController();
+      this.#again = again;
+      const signal = AbortSignal.any([stop, lease.lost, again.signal]);
+      this.#stateAt = this.#deps.ctx.clock.monotonic();
+      this.#aliveAt = undefined;
       media = this.#deps.media.inbox({ maxBytes: this.channel.capabilities.media?.maxBytes, signal });
       const run = this.#runFor(account, { generation, signal, media });
       this.#run = run;
-      this.#change({ ...this.#state, lifecycle: "starting", connected: false, lastStartAt: this.#now });
+      const { isHeldElsewhere: _, ...free } = this.#state;
+      this.#change({ ...free, lifecycle: "starting", connected: false, lastStartAt: this.#now });
       await this.#started(run, signal);
+      if (again.signal.aborted) return { reason: messageOf(again.signal.reason), readyMs: 0, isRestart: true };
       return {
         reason: lease.lost.aborted ? "its lease was lost" : "the channel ended without a reason",
         readyMs: this.#readyMs,
       };
     } catch (error) {
-      return { reason: clean(messageOf(error), secretsOf(account)), readyMs: this.#readyMs };
+      const isHeld = error instanceof AccountHeldError ? { isHeld: true as const } : {};
+      return { reason: clean(messageOf(error), secretsOf(account)), readyMs: this.#readyMs, ...isHeld };
     } finally {
       this.#generation += 1;
       this.#run = undefined;
+      this.#again = undefined;
+      await lock?.release();
       await media?.close();
       await lease
         ?.release()
@@ -198,6 +260,9 @@ export class Account {
       signal,
       clock,
       logger: logger.child(`${this.channel.id}/${this.accountId}`),
+      alive: () => {
+        if (isInForce()) this.#aliveAt = clock.monotonic();
+      },
       receive: async (event) => {
         checkInForce();
         const { channel, accountId, guards } = this;
@@ -212,7 +277,9 @@ export class Account {
       },
       state: (patch) => {
         // States of a channel that is ending are ignored.
-        if (isInForce()) this.#change(patched(this.#state, patch, { now: this.#now, clean: (text) => clean(text, secrets) }));
+        if (!isInForce()) return;
+        this.#stateAt = clock.monotonic();
+        this.#change(patched(this.#state, patch, { now: this.#now, clean: (text) => clean(text, secrets) }));
       },
     };
   }

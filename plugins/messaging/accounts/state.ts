@@ -15,6 +15,10 @@ export interface AccountState {
   lastInboundAt?: number;
   lastOutboundAt?: number;
   lastError?: string;
+  /** The last time that it was started again because it was stuck. */
+  lastRestart?: { at: number; reason: string };
+  /** Another gateway of this machine runs it. */
+  isHeldElsewhere?: true;
   self?: { id?: string; name?: string };
 }
 

@@ -1,11 +1,11 @@
-import { type DeliveryRow, isSvcError, type JsonObject, type MessageRoute, messageOf, type RunHandle, type RunOutcome } from "svc/sdk";
+import { type DeliveryRow, isSvcError, type JsonObject, messageOf, type RunHandle, type RunOutcome } from "svc/sdk";
 import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached, untilAvailable } from "svc/sdk/internal";
 import { groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
 import { picturesOf } from "../media/pictures.ts";
 import { finalText } from "./final-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
-import { CHANNEL_NOTICE, decodeInbound, framedText, type Inbound } from "./stored.ts";
+import { CHANNEL_NOTICE, decodeInbound, framedText, type Inbound, routeOf } from "./stored.ts";
 
 /** Tries of a message whose run ended the process each time. */
 export const MAX_ATTEMPTS = 3;
@@ -88,7 +88,7 @@ async function answer(step: Step): Promise<boolean> {
   try {
     return await follow(step, handle, display);
   } finally {
-    await display.end();
+    await display.close();
   }
 }
 
@@ -99,7 +99,7 @@ async function follow(step: Step, handle: RunHandle, display: RunDisplay): Promi
   step.onHandedOver();
   if (inbound.setsRoute) await noteRoute(step);
   const outcome = await whileGoing(handle.done, signal);
-  void display.end();
+  void display.ran();
   await reached("inbound.after-run");
   if (outcome.code === "INTERRUPTED" || outcome.stopReason === "shutdown") throw new Interrupted();
   step.onRan();
@@ -108,6 +108,7 @@ async function follow(step: Step, handle: RunHandle, display: RunDisplay): Promi
     // No channel takes it: the answer stays in its session.
     deps.ctx.logger.warn(`message ${row.uid}: its answer could not be queued`, { channel: inbound.channel, error: messageOf(error) });
   });
+  if (!isSilentEnd(outcome)) await display.settle();
   await reached("inbound.before-finish");
   await finish(step, outcome);
   return true;
@@ -144,11 +145,6 @@ function groupPrompt({ channel, accountId, room }: Inbound, { ctx }: InboundDeps
   if (!room) return "";
   // Ids were folded for the key of the session, not here.
   return groupOf(policyOf(ctx.snapshot(), channel, accountId), room.id, false)?.systemPrompt ?? "";
-}
-
-export function routeOf({ route }: Inbound): MessageRoute {
-  const { channel, to, accountId, threadId } = route;
-  return { channel, to, accountId, ...(threadId === undefined ? {} : { threadId }) };
 }
 
 /** Remembers where the session last heard from somebody. It is a convenience: a session that is gone, or a storage that is away, stops nothing. */

@@ -55,7 +55,7 @@ function start(changes: Partial<InboundDeps> = {}): InboundRunner {
     agents: () => agents,
     media: { read: async () => undefined, remove: async () => undefined, takeOver: async () => undefined, expire: nothing },
     deliver: async () => ({ uid: "", route: { channel: "talk" } }),
-    display: () => ({ end: async () => undefined }),
+    display: () => ({ ran: async () => undefined, settle: async () => undefined, close: async () => undefined }),
     ...changes,
   });
   return runner;

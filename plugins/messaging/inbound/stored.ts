@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type DeliveryRow, frameExternal, type InboundEvent, type JsonObject, z } from "svc/sdk";
+import { type DeliveryRow, frameExternal, type InboundEvent, type JsonObject, type MessageRoute, z } from "svc/sdk";
 import { isPictureFor } from "../media/pictures.ts";
 
 const text = z.string();
@@ -55,6 +55,12 @@ function lineOf({ kind, mime, name, path, bytes }: NonNullable<InboundEvent["med
   const isShown = path !== undefined && bytes !== undefined && isPictureFor(mime, bytes);
   const parts = [kind, mime, ...(name === undefined ? [] : [name]), ...size, ...(isShown ? [] : ["not shown to you"])];
   return parts.filter((part) => part !== "").join(", ");
+}
+
+/** Where a message came from, and its answer goes. */
+export function routeOf({ route }: Inbound): MessageRoute & { to: string; accountId: string } {
+  const { channel, to, accountId, threadId } = route;
+  return { channel, to, accountId, ...(threadId === undefined ? {} : { threadId }) };
 }
 
 export function encodeInbound(inbound: Inbound): JsonObject {

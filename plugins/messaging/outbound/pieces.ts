@@ -22,9 +22,12 @@ export function toPieces(message: Outgoing, channel: Channel | undefined, ctx: P
     ctx.logger.warn(`message ${message.uid} to ${channel.id} is too long; its end stays in the session`, { pieces: MAX_PIECES, leftOut });
   }
   if (pieces.length === 1) return [{ ...message, ...pieces[0] }];
+  const { preview, ...rest } = message;
   return pieces.map((piece, i) => {
     const part = { message: message.uid, index: i + 1, of: pieces.length };
-    return { ...message, ...piece, uid: partUid(message.uid, part.index), part };
+    // A preview that became too long goes away where it can; elsewhere the beginning takes its place.
+    const first = preview && i === 0 ? { preview: channel.capabilities.unsend ? { ...preview, isFixed: true as const } : preview } : {};
+    return { ...rest, ...first, ...piece, uid: partUid(message.uid, part.index), part };
   });
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type DeliveryRow, type MarkdownIR, type MessageRoute, type OutboundRequest, z } from "svc/sdk";
+import type { PostedPreview } from "../live/preview.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -30,6 +31,8 @@ const storedMessage = z.object({
   origin: z.enum(["chat", "hook", "cron", "heartbeat"]),
   sessionKey: z.string().min(1),
   agentId: z.string().min(1),
+  /** A message that shows a part of this one already: it becomes this one. */
+  preview: z.object({ messageId: z.string().min(1), isFixed: z.literal(true).optional() }).optional(),
   /** Of the gateway itself: no session is told that it was not delivered. */
   isNotice: z.literal(true).optional(),
 });
@@ -38,15 +41,26 @@ const storedMessage = z.object({
 export type StoredMessage = z.output<typeof storedMessage>;
 
 /** A message and the row that it is. */
-export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice" | "spans" | "part"> {
+export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice" | "spans" | "part" | "preview"> {
   uid: string;
   route: MessageRoute;
   spans?: MarkdownIR["spans"];
   part?: NonNullable<StoredMessage["part"]>;
   isNotice?: true;
+  preview?: PostedPreview;
 }
 
-export function toStored({ route, text, spans = [], part, origin, sessionKey, agentId, isNotice }: Omit<Outgoing, "uid">): StoredMessage {
+export function toStored({
+  route,
+  text,
+  spans = [],
+  part,
+  origin,
+  sessionKey,
+  agentId,
+  isNotice,
+  preview,
+}: Omit<Outgoing, "uid">): StoredMessage {
   return {
     v: 1,
     route: { ...route },
@@ -57,6 +71,7 @@ export function toStored({ route, text, spans = [], part, origin, sessionKey, ag
     sessionKey,
     agentId,
     ...(isNotice ? { isNotice } : {}),
+    ...(preview ? { preview } : {}),
   };
 }
 
@@ -99,7 +114,7 @@ export function handleOf(uid: string): string {
 export function readOutgoing(uid: string, payload: unknown): Outgoing | undefined {
   const parsed = storedMessage.safeParse(payload);
   if (!parsed.success) return undefined;
-  const { text, spans, part, origin, sessionKey, agentId, isNotice } = parsed.data;
+  const { text, spans, part, origin, sessionKey, agentId, isNotice, preview } = parsed.data;
   const { channel, to, accountId, threadId } = parsed.data.route;
   const route: MessageRoute = {
     channel,
@@ -117,7 +132,12 @@ export function readOutgoing(uid: string, payload: unknown): Outgoing | undefine
     sessionKey,
     agentId,
     ...(isNotice ? { isNotice } : {}),
+    ...(preview ? { preview: toPosted(preview) } : {}),
   };
+}
+
+function toPosted({ messageId, isFixed }: NonNullable<StoredMessage["preview"]>): PostedPreview {
+  return { messageId, ...(isFixed ? { isFixed } : {}) };
 }
 
 /** Messages to one recipient go one after the other. @param place stands for the recipient where a channel has none */
