@@ -57,10 +57,9 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     ...memorySearch("sidecar"),
   ],
   "active-memory": ["plugins.entries.active-memory"],
-  messaging: ["session.sendPolicy", "messages.inbound", "messages.responsePrefix"],
+  messaging: ["session.sendPolicy", "messages.responsePrefix"],
   channels: [
     ...ofChannels("groups.*.tools"),
-    ...everywhere("historyLimit"),
     ...everywhere("heartbeat"),
     ...everywhere("replyToMode"),
     "commands.ownerAllowFrom",

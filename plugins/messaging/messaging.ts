@@ -5,8 +5,10 @@ import { HealthMonitor } from "./accounts/monitor.ts";
 import { type Channels, createChannels } from "./channels.ts";
 import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
+import { GroupHistory } from "./inbound/group-history.ts";
 import { receive } from "./inbound/receive.ts";
 import { InboundRunner } from "./inbound/runner.ts";
+import { TextWindows } from "./inbound/text-windows.ts";
 import { AckReactions } from "./live/ack-reaction.ts";
 import { GrowingAnswers } from "./live/answers.ts";
 import { displayRun } from "./live/run-display.ts";
@@ -105,11 +107,13 @@ function createParts(ctx: PluginContext) {
   const lease = `${gateway.info().bootId}/${ctx.instance}`;
   const agents = () => ctx.service("agents@1");
   const media = new MediaStore(join(ctx.stateDir, "media"), ctx);
+  const history = new GroupHistory();
+  const windows = new TextWindows(ctx.clock);
   const accounts: Accounts = new Accounts(ctx, {
     ctx,
     media,
     acquire: (name) => ctx.service("leases@1").acquire(name),
-    receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions }),
+    receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions, history, windows }),
     onChange(account) {
       gateway.invalidateHealth();
       if (account.ready) queue.nudge();

@@ -119,6 +119,9 @@ async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }>
     const text = `word-${words.length}-of-${point}`;
     if (!point.startsWith("pairing")) words.push(text);
     await talk.say(text, point.startsWith("pairing") ? stranger(point) : "@ada");
+    // Texts of one sender in a row become one message: the second one of them is joined to the first.
+    if (point.endsWith("-join")) words.push(`and-${text}`);
+    if (point.endsWith("-join")) await talk.say(`and-${text}`);
     await killedAt(talk.home, point);
   }
   const gateway = await gatewayIn(talk.home);

@@ -15,6 +15,8 @@ export interface AccountPolicy {
   groups: Readonly<Record<string, GroupPolicy>>;
   implicitMentions: { replyToBot: boolean; quotedBot: boolean; threadParticipation: boolean };
   matchesNames: boolean;
+  /** Lines of a group that are kept between messages to the agent. */
+  historyLimit: number;
 }
 
 export interface GroupPolicy {
@@ -42,6 +44,7 @@ export function policyOf({ channels }: SvcConfig, channel: string, accountId: st
       threadParticipation: mentions.threadParticipation ?? true,
     },
     matchesNames: own.dangerouslyAllowNameMatching ?? section.dangerouslyAllowNameMatching ?? false,
+    historyLimit: own.historyLimit ?? section.historyLimit ?? channels.defaults.historyLimit,
   };
 }
 

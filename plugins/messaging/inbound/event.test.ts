@@ -2,8 +2,10 @@ import { type InboundEvent, stripFrames } from "svc/sdk";
 import { fakeClock } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
 import { MAX_TEXT_CHARS, toEvent } from "./event.ts";
+import { framedText } from "./framed-text.ts";
+import { newestLines } from "./group-history.ts";
 import { Guards } from "./guards.ts";
-import { decodeInbound, encodeInbound, framedText, toInbound } from "./stored.ts";
+import { decodeInbound, encodeInbound, toInbound } from "./stored.ts";
 
 const event: InboundEvent = { id: "1", chatType: "direct", peer: { id: "@ada" }, sender: { id: "@ada" }, text: "hello" };
 const place = { channel: "lines", accountId: "default", label: "Lines", agentId: "main", sessionKey: "agent:main:main", setsRoute: true };
@@ -20,7 +22,11 @@ describe("what an adapter passes on", () => {
   test("fits into a row, whatever it is made of", () => {
     const media = Array.from({ length: 50 }, () => ({ kind: "k".repeat(1_000), mime: "m".repeat(1_000), name: "\u0001".repeat(1_000) }));
     const worst = toEvent({ ...event, text: "\u0001".repeat(1_000_000), sender: { id: "x".repeat(500), name: "n".repeat(9_000) }, media });
-    expect(Buffer.byteLength(JSON.stringify(encodeInbound(toInbound(worst, place))))).toBeLessThan(240 * 1024);
+    const sender = { id: "\u4e2d".repeat(500), name: '"'.repeat(200) };
+    const history = newestLines(Array.from({ length: 500 }, (_, n) => ({ id: String(n), sender, text: "\u4e2d".repeat(1_000) })));
+    const whole = toInbound({ ...worst, text: "\u4e2d".repeat(MAX_TEXT_CHARS) }, { ...place, history });
+    for (const one of [toInbound(worst, place), whole])
+      expect(Buffer.byteLength(JSON.stringify(encodeInbound(one)))).toBeLessThan(240 * 1024);
   });
 
   test("has ids that a database gives back as they were", () => {

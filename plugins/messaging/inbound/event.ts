@@ -1,4 +1,4 @@
-import { cleanExternalLine, type InboundEvent, isRecord } from "svc/sdk";
+import { cleanExternalLine, cutEnd, type InboundEvent, isRecord } from "svc/sdk";
 import { toIdText, toWellFormed } from "svc/sdk/internal";
 import type { MediaInbox } from "../media/media-store.ts";
 
@@ -7,6 +7,8 @@ export const MAX_TEXT_CHARS = 32 * 1024;
 /** Longest id of an event, a person or a conversation. */
 const MAX_ID_CHARS = 500;
 const MAX_NAME_CHARS = 200;
+/** Longest text of the message that an event answers. */
+const MAX_QUOTED_CHARS = 1_000;
 /** Attachments of one message, and the bytes of those that are kept. */
 const MAX_MEDIA = 10;
 const MAX_MEDIA_BYTES = 40 * 1024 * 1024;
@@ -41,9 +43,7 @@ export function toEvent(given: InboundEvent, saved: Pick<MediaInbox, "find"> = n
     ...(teamId === undefined ? {} : { teamId: idOf(teamId, "the team") }),
     text: textOf(given.text, Array.isArray(media) ? media.length : 0),
     ...(Array.isArray(media) && media.length > 0 ? { media: attachmentsOf(media, saved) } : {}),
-    ...(replyTo && typeof replyTo.id === "string"
-      ? { replyTo: { id: toIdText(replyTo.id), ...(replyTo.isBot === true ? { isBot: true } : {}) } }
-      : {}),
+    ...(replyTo && typeof replyTo.id === "string" ? { replyTo: quotedOf(replyTo) } : {}),
     ...(mentions ? { mentions: { explicit: mentions.explicit === true, implicit: (mentions.implicit ?? []).slice(0, MAX_ROLES) } } : {}),
   };
 }
@@ -53,6 +53,22 @@ function idOf(value: unknown, what: string): string {
   if (value.length > MAX_ID_CHARS)
     throw new TypeError(`the id of ${what} has ${value.length} characters; expected at most ${MAX_ID_CHARS}`);
   return toIdText(value);
+}
+
+function quotedOf({ id, text, senderId, isBot }: NonNullable<InboundEvent["replyTo"]>): NonNullable<InboundEvent["replyTo"]> {
+  const quoted = typeof text === "string" ? withoutControls(toWellFormed(cutEnd(text, MAX_QUOTED_CHARS))) : "";
+  return {
+    id: toIdText(id.slice(0, MAX_ID_CHARS)),
+    ...(quoted.trim() === "" ? {} : { text: quoted }),
+    ...(typeof senderId === "string" && senderId !== "" ? { senderId: toIdText(senderId.slice(0, MAX_ID_CHARS)) } : {}),
+    ...(isBot === true ? { isBot: true } : {}),
+  };
+}
+
+/** Control characters say nothing to an agent and do something to a terminal; without them a row has at most three bytes for a character. */
+function withoutControls(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+  return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, "");
 }
 
 type Attachments = NonNullable<InboundEvent["media"]>;
@@ -87,5 +103,5 @@ function textOf(text: unknown, files: number): string {
       ? whole
       : `${whole.slice(0, MAX_TEXT_CHARS)}\n[… ${whole.length - MAX_TEXT_CHARS} characters left out …]`;
   const more = files > MAX_MEDIA ? `\n[… ${files - MAX_MEDIA} attachments left out …]` : "";
-  return `${toWellFormed(cut).replaceAll("\0", "")}${more}`;
+  return `${withoutControls(toWellFormed(cut))}${more}`;
 }

@@ -4,8 +4,9 @@ import { groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
 import { picturesOf } from "../media/pictures.ts";
 import { finalText } from "./final-text.ts";
+import { framedText } from "./framed-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
-import { CHANNEL_NOTICE, decodeInbound, framedText, type Inbound, routeOf } from "./stored.ts";
+import { CHANNEL_NOTICE, decodeInbound, type Inbound, routeOf } from "./stored.ts";
 
 /** Tries of a message whose run ended the process each time. */
 export const MAX_ATTEMPTS = 3;

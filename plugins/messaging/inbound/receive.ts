@@ -1,23 +1,14 @@
-import type { Channel, ChannelState, DeliveryRow, InboundAck, InboundEvent, PluginContext, StoreOp } from "svc/sdk";
-import { protocolErrors, reached } from "svc/sdk/internal";
+import type { Channel, ChannelState, InboundAck, InboundEvent } from "svc/sdk";
+import { protocolErrors } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
-import { messagingErrors } from "../errors.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
 import type { MediaInbox } from "../media/media-store.ts";
 import type { Pairings } from "../pairing/pairings.ts";
+import { type AcceptDeps, type AcceptPlace, accept, conversationOf } from "./accept.ts";
 import { admit, type DropReason } from "./admission.ts";
-import { boundAgent } from "./bindings.ts";
 import { toEvent } from "./event.ts";
 import type { Guards } from "./guards.ts";
 import { mentionOf } from "./mention.ts";
-import { type InboundRunner, laneOf } from "./runner.ts";
-import { sessionKeyOf } from "./session-key.ts";
-import { encodeInbound, type Inbound, toInbound } from "./stored.ts";
-
-/** A message that nobody took up for so long is not answered any more. */
-const EXPIRY_MS = 24 * 3_600_000;
-/** The key of an event is its id alone. */
-const FINGERPRINT = "event";
 
 /** The account that an event came through. */
 export interface ReceivingAccount {
@@ -30,9 +21,7 @@ export interface ReceivingAccount {
   media: Pick<MediaInbox, "find">;
 }
 
-export interface ReceiveDeps {
-  ctx: Pick<PluginContext, "snapshot" | "service" | "clock" | "logger">;
-  runner: Pick<InboundRunner, "reserve" | "nudge">;
+export interface ReceiveDeps extends AcceptDeps {
   pairings: Pairings;
   reactions: Pick<AckReactions, "accepted">;
 }
@@ -45,14 +34,21 @@ export interface ReceiveDeps {
 export async function receive(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<InboundAck> {
   if (deps.ctx.service("gateway@1").info().phase === "draining") throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
   const event = toEvent(given, account.media);
-  const mention = mentionOf(event, policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId), {
+  const policy = policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId);
+  const place = placeOf(account);
+  const mention = mentionOf(event, policy, {
     name: account.self?.name,
     hasSent: (id) => account.guards.hasSent(id),
   });
   const verdict = await judge(event, mention, account, deps);
+  if (verdict.next === "drop" && verdict.reason === "not-mentioned")
+    deps.history.note(conversationOf(event, place), event, policy.historyLimit);
   if (verdict.next === "drop") return dropped(event, verdict.reason, account, deps);
   if (verdict.next === "pair") return pair(event, account, deps);
-  return accept(event, { setsRoute: verdict.setsRoute, isMentioned: mention === "yes" }, account, deps);
+  const admitted = { setsRoute: verdict.setsRoute, isMentioned: mention === "yes", historyLimit: policy.historyLimit };
+  const ack = await accept(event, admitted, place, deps);
+  if (ack.status === "accepted") deps.reactions.accepted(event, { ...account, isMentioned: admitted.isMentioned });
+  return ack;
 }
 
 async function judge(
@@ -73,6 +69,10 @@ async function judge(
     mention,
     isCaseSensitive: channel.capabilities.caseSensitiveIds === true,
   });
+}
+
+function placeOf({ channel, accountId }: ReceivingAccount): AcceptPlace {
+  return { channel: channel.id, label: channel.meta.label, accountId, isCaseSensitive: channel.capabilities.caseSensitiveIds === true };
 }
 
 /** The sender as approvals know them. */
@@ -123,63 +123,4 @@ async function pair(
     ctx.logger.warn(`pairing on ${channel.id}: too many requests wait, further ones are ignored`, { accountId });
   }
   return { status: "dropped", reason: `pairing-${outcome}` };
-}
-
-async function accept(
-  event: InboundEvent,
-  { setsRoute, isMentioned }: { setsRoute: boolean; isMentioned: boolean },
-  { channel, accountId }: ReceivingAccount,
-  deps: ReceiveDeps,
-): Promise<InboundAck> {
-  const { ctx, runner } = deps;
-  const place = { channel: channel.id, accountId, isCaseSensitive: channel.capabilities.caseSensitiveIds === true };
-  const agentId = agentFor(event, place, deps);
-  const sessionKey = sessionKeyOf(event, { agentId, ...place }, ctx.snapshot().session);
-  const inbound = toInbound(event, {
-    channel: channel.id,
-    accountId,
-    label: channel.meta.label,
-    agentId,
-    sessionKey,
-    setsRoute,
-    isMentioned,
-  });
-  const slot = runner.reserve(sessionKey);
-  if (!slot) throw messagingErrors.inboundFull({ channel: channel.id }, { retryAfterMs: 5_000 });
-  try {
-    await reached("inbound.before-accept");
-    const [result] = await ctx.service("store@2").commit([acceptOp(event, inbound, { uid: slot.uid, at: ctx.clock.now() })]);
-    await reached("inbound.after-accept");
-    if (result?.known) {
-      slot.release();
-      return { status: "duplicate" };
-    }
-  } catch (error) {
-    slot.release();
-    throw error;
-  }
-  runner.nudge();
-  deps.reactions.accepted(event, { channel, accountId, isMentioned });
-  return { status: "accepted" };
-}
-
-function acceptOp(event: InboundEvent, inbound: Inbound, { uid, at }: { uid: string; at: number }): StoreOp {
-  const { channel, accountId } = inbound;
-  const key = { idemScope: `in:${channel}:${accountId}`, idemKey: event.id, fingerprint: FINGERPRINT };
-  // A lane of its own: messages of a session are handed over in order, and a later one may meet the run of an earlier one (`messages.queue`).
-  const row: Pick<DeliveryRow, "uid" | "lane" | "expiresAt"> & { dir: "in" } = {
-    uid,
-    dir: "in",
-    lane: laneOf(inbound.sessionKey, uid),
-    expiresAt: at + EXPIRY_MS,
-  };
-  return { op: "delivery.accept", delivery: { ...row, ...key, payload: encodeInbound(inbound) }, at };
-}
-
-/** A binding whose agent is gone binds nothing; `svc doctor` names it. */
-function agentFor(event: InboundEvent, place: Parameters<typeof boundAgent>[1], { ctx }: ReceiveDeps): string {
-  const agents = ctx.service("agents@1");
-  const known = new Set(agents.list().map(({ id }) => id));
-  const bindings = ctx.snapshot().bindings.filter(({ agentId }) => known.has(agentId));
-  return boundAgent(event, place, bindings) ?? agents.resolve({}).agentId;
 }

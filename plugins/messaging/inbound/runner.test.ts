@@ -65,7 +65,7 @@ async function add(sessionKey: string): Promise<string> {
   const uid = randomUUID();
   const route = { channel: "talk", to: "@ada", accountId: "default" };
   const place = { channel: "talk", accountId: "default", label: "Talk", agentId: "main", sessionKey, setsRoute: false };
-  const payload = encodeInbound({ ...place, route, sender: { id: "@ada" }, text: "hi", attachments: [], files: [] });
+  const payload = encodeInbound({ ...place, route, sender: { id: "@ada" }, text: "hi", attachments: [], files: [], history: [] });
   const at = clock.now();
   const delivery = { uid, dir: "in" as const, lane: laneOf(sessionKey, uid), payload, expiresAt: at + 3_600_000 };
   await store.commit([{ op: "delivery.accept", delivery, at }]);

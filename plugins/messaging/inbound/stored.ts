@@ -1,6 +1,7 @@
 import { basename } from "node:path";
-import { type DeliveryRow, frameExternal, type InboundEvent, type JsonObject, type MessageRoute, z } from "svc/sdk";
+import { type DeliveryRow, type InboundEvent, type JsonObject, type MessageRoute, z } from "svc/sdk";
 import { isPictureFor } from "../media/pictures.ts";
+import type { HistoryLine } from "./group-history.ts";
 
 const text = z.string();
 const named = z.object({ id: text.min(1), name: text.optional() });
@@ -24,6 +25,10 @@ const stored = z.object({
   attachments: z.array(text),
   /** Files of the message, by name in the folder of media. */
   files: z.array(z.object({ file: text.min(1), mime: text, bytes: z.number() })).default([]),
+  /** Lines of its group that came before it, oldest first. */
+  history: z.array(z.object({ sender: named, text })).default([]),
+  /** The message that it answers, as far as the platform tells. */
+  replyTo: z.object({ id: text, text: text.optional(), sender: named.optional(), isBot: z.boolean().optional() }).optional(),
 });
 
 /** A message from a channel as its row holds it: admitted and routed, its text as it came. */
@@ -31,19 +36,34 @@ export type Inbound = Omit<z.output<typeof stored>, "v">;
 
 export interface InboundPlace extends Pick<Inbound, "channel" | "accountId" | "label" | "agentId" | "sessionKey" | "setsRoute"> {
   isMentioned?: boolean;
+  history?: readonly HistoryLine[];
 }
 
 export function toInbound(event: InboundEvent, place: InboundPlace): Inbound {
-  const { isMentioned = false, ...kept } = place;
+  const { isMentioned = false, history = [], ...kept } = place;
   const { channel, accountId } = place;
-  const { sender, peer, threadId } = event;
-  const person = (one: { id: string; name?: string }) => ({ id: one.id, ...(one.name === undefined ? {} : { name: one.name }) });
+  const { sender, peer, threadId, replyTo } = event;
+  const person = (one: { id: string; name?: string | undefined }) => ({
+    id: one.id,
+    ...(one.name === undefined ? {} : { name: one.name }),
+  });
   return {
     ...kept,
     route: { channel, to: peer.id, accountId, ...(threadId === undefined ? {} : { threadId }) },
     sender: person(sender),
     ...(event.chatType === "direct" ? {} : { room: person(peer), isMentioned }),
     text: event.text,
+    history: history.map((line) => ({ sender: person(line.sender), text: line.text })),
+    ...(replyTo
+      ? {
+          replyTo: {
+            id: replyTo.id,
+            ...(replyTo.text === undefined ? {} : { text: replyTo.text }),
+            ...(replyTo.senderId === undefined ? {} : { sender: { id: replyTo.senderId } }),
+            ...(replyTo.isBot === true ? { isBot: true } : {}),
+          },
+        }
+      : {}),
     attachments: (event.media ?? []).map(lineOf),
     files: (event.media ?? []).flatMap(({ path, mime, bytes = 0 }) => (path === undefined ? [] : [{ file: basename(path), mime, bytes }])),
   };
@@ -73,16 +93,6 @@ export function decodeInbound({ payload }: Pick<DeliveryRow, "payload">): Inboun
   if (!success) return undefined;
   const { v: _, ...inbound } = data;
   return inbound;
-}
-
-/**
- * The message as the agent reads it: in a frame that names who wrote it and where. Names are as foreign as the text, so they stand inside the frame as well.
- */
-export function framedText({ label, sender, room, text, attachments }: Inbound): string {
-  const shown = (one: { id: string; name?: string | undefined }) =>
-    one.name === undefined || one.name === one.id ? one.id : `${one.name} (${one.id})`;
-  const lines = [text, ...attachments.map((one) => `[attachment: ${one}]`)].filter((line) => line !== "");
-  return frameExternal(lines.join("\n"), { source: label, from: shown(sender), ...(room ? { subject: shown(room) } : {}) });
 }
 
 /** Stands in the system prompt of a run that a message from a channel began. */

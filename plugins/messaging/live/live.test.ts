@@ -19,7 +19,7 @@ const config = (scope?: SvcConfig["messages"]["ackReactionScope"]) => ({
   agents: { defaults: { skipBootstrap: true } },
   channels: { talk: { token: "good", allowFrom: ["@ada", "@bob"], groups: { "#kitchen": {}, "#open": { requireMention: false } } } },
   session: { dmScope: "per-channel-peer" as const },
-  messages: { ackReaction: "👀", ...(scope === undefined ? {} : { ackReactionScope: scope }) },
+  messages: { inbound: { debounceMs: 0 }, ackReaction: "👀", ...(scope === undefined ? {} : { ackReactionScope: scope }) },
 });
 
 beforeAll(async () => {
