@@ -62,7 +62,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     ...ofChannels("groups.*.tools"),
     ...everywhere("heartbeat"),
     ...everywhere("replyToMode"),
-    "commands.ownerAllowFrom",
   ],
   cron: ["cron"],
   "diagnostics-otel": ["diagnostics.otel"],

@@ -13,6 +13,7 @@ import { registerModelDoctor } from "./models/doctor.ts";
 import { followServers } from "./models/follow-servers.ts";
 import { createModelStates } from "./models/states.ts";
 import { createWorkspaceRecord } from "./registry/workspace-record.ts";
+import { chatCommandOf, obeyInChat } from "./runs/chat-command.ts";
 import { Lanes, placesOf } from "./runs/lanes.ts";
 import { LeftOut } from "./runs/left-out.ts";
 import { LiveRuns } from "./runs/live-runs.ts";
@@ -101,6 +102,8 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       const found = await kit.models.check(kit.directory.get(agentId ?? kit.directory.defaultId), model);
       return `${found.provider}/${found.model}`;
     },
+    commandOf: (message) => chatCommandOf(kit.config.session.resetTriggers, message),
+    command: (request) => obeyInChat(request, { kit, runner }),
     async inject({ text, label, id, ...target }) {
       const { agentId, sessionKey } = kit.directory.resolve(target);
       return injectNote(kit, sessionKey, { text, label, id, makeFor: agentId });

@@ -5,10 +5,14 @@ import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTalkPlatform, echoModel } from "../../test/fixtures/talk-platform.ts";
 
-/** Attachments, lines of groups and texts in a row of people on a platform that stands in the test, with a whole gateway and a model behind it. */
+/** Attachments, lines of groups, texts in a row and commands of people on a platform that stands in the test, with a whole gateway and a model behind it. */
 
 const platform = createTalkPlatform();
-const model = echoModel();
+let held: Promise<void> | undefined;
+const model = echoModel(async (asked) => {
+  await held;
+  return `You said: ${asked}`;
+});
 let gw: TestGateway;
 let store: Store;
 
@@ -28,7 +32,9 @@ beforeAll(async () => {
   await eventually(() => platform.running.has("default"));
 }, 120_000);
 afterAll(() => gw.close());
-beforeEach(() => {
+beforeEach(async () => {
+  await idle();
+  held = undefined;
   platform.sent.length = 0;
   model.asked.length = 0;
   model.pictures.length = 0;
@@ -37,7 +43,10 @@ beforeEach(() => {
 const run = () => platform.running.get("default") as ChannelRun;
 const files = () => readdir(join(gw.service("gateway@1").info().stateDir, "plugin-data", "messaging", "media")).catch(() => []);
 const idle = () =>
-  eventually(async () => (await store.deliveries.list({ dirs: ["in"], states: ["accepted", "running"], limit: 10 })).length === 0);
+  eventually(async () => {
+    const open = await store.deliveries.list({ dirs: ["in", "out"], states: ["accepted", "running", "sending"], limit: 10 });
+    return open.length === 0;
+  });
 
 /** The header of a picture of this size. */
 function picture(width: number, height: number): Buffer {
@@ -190,5 +199,77 @@ describe("texts of one sender in a row", () => {
     await platform.say("", { media: [{ kind: "file", mime: "" }] });
     await idle();
     await gw.reload(base);
+  });
+});
+
+describe("a command", () => {
+  const key = "agent:main:talk:direct:@ada";
+  const said = (text: string) => eventually(() => platform.sent.find((one) => one.text.includes(text)));
+
+  test("is done and answered without a model, once, also when it comes again", async () => {
+    await platform.say("hello");
+    await eventually(() => platform.sent.length === 1);
+    const before = (await store.sessions.get(key))?.sessionId;
+    const id = "reset-1";
+    await platform.say(" /new ", { id });
+    await said("A new conversation begins.");
+    const after = (await store.sessions.get(key))?.sessionId;
+    expect(after).not.toBe(before);
+    expect(await platform.say("/new", { id })).toEqual({ status: "duplicate" });
+    await platform.say("/status");
+    await said("Agent: main");
+    await platform.say("/help");
+    await said("/new or /reset: begin a new conversation");
+    await platform.say("/queue sideways");
+    await said("sideways");
+    await platform.say("/queue steer");
+    await said("Messages are queued by: steer.");
+    expect(await store.sessions.get(key)).toMatchObject({ queueMode: "steer" });
+    await platform.say("/queue default");
+    await said("as the config says");
+    expect(model.asked).toHaveLength(1);
+  });
+
+  test("that begins a new conversation may have the first message of it behind it", async () => {
+    const before = (await store.sessions.get(key))?.sessionId;
+    await platform.say("/new what is for lunch?");
+    await said("You said: what is for lunch?");
+    expect(model.asked[0]).not.toContain("/new");
+    expect((await store.sessions.get(key))?.sessionId).not.toBe(before);
+  });
+
+  test("/stop ends the answer that is being given, and its text waits for nobody", async () => {
+    await gw.reload(withWindow(600_000));
+    let go: () => void = () => undefined;
+    held = new Promise((resolve) => (go = resolve));
+    await platform.say("tell me a long story");
+    await platform.say("", { media: [{ kind: "file", mime: "" }] });
+    await eventually(() => model.asked.length === 1);
+    await platform.say("/stop");
+    await said("Stopped.");
+    go();
+    await idle();
+    expect(platform.sent).toHaveLength(1);
+    await platform.say("/stop");
+    await said("There was nothing to stop.");
+    await gw.reload(base);
+  });
+
+  test("in a group is for those whom a list names, with or without a mention; others are not answered", async () => {
+    expect(await inKitchen("/status", "@eve")).toMatchObject({ status: "dropped", reason: "not-mentioned" });
+    expect(await inKitchen("svc: /status", "@eve")).toMatchObject({ status: "dropped", reason: "command-not-allowed" });
+    expect(await inKitchen("svc: /status", "@ada")).toEqual({ status: "accepted" });
+    expect(await inKitchen("/status", "@ada")).toEqual({ status: "accepted" });
+    await eventually(() => platform.sent.length === 2);
+    expect(platform.sent.every(({ to, text }) => to === "#kitchen" && text.startsWith("Agent: main"))).toBe(true);
+    await gw.reload({ ...base, commands: { ownerAllowFrom: ["talk:@EVE"] } });
+    expect(await inKitchen("/status", "@eve")).toEqual({ status: "accepted" });
+    await gw.reload(base);
+    expect(model.asked).toEqual([]);
+  });
+
+  test("nobody knows is a message for the agent", async () => {
+    await platform.say("/newer things");
+    await said("You said: /newer things");
   });
 });

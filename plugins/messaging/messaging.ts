@@ -49,6 +49,8 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
   ctx.onReload({ prefixes: ["gateway"], prepare: async () => ({ apply: async () => monitor.arm(), discard: () => undefined }) });
   const open = async () => {
     queue.open();
+    // A message that an earlier process has left may need its channel at once.
+    await accounts.load();
     // Messages of an earlier process are taken up before new ones come in; without a runner nobody would answer those.
     await untilBegun(ctx, runner);
     await accounts.open();

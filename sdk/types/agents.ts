@@ -155,6 +155,13 @@ export interface Agents {
    */
   checkModel(choice: { agentId?: string; model: string }): Promise<string>;
   /**
+   * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, or a trigger of `session.resetTriggers`. `rest`: the message for the new
+   * transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the caller to say.
+   */
+  commandOf(message: string): { name: "help" | "status" | "stop" | "queue" | "new" | "reset"; rest: string } | undefined;
+  /** Does what a message commands, once for a `key`; no model is called. Resolves with the answer for its sender, undefined when it is no command. @throws as `run` */
+  command(request: { key: string; agentId: string; sessionKey: string; message: string }): Promise<{ text: string } | undefined>;
+  /**
    * Appends a message in the agent's name to a session, the main one by default, which is made when it is missing; no model is called. Resolves when it is
    * durable and was told. An `id` the transcript has already adds nothing: `isKnown`.
    * @throws as `run`

@@ -29,6 +29,9 @@ export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, s
   });
 } });`;
 
+/** A point in the commit that makes one message of two. */
+const isJoin = (point: string) => point.endsWith("-join");
+
 /** Every point that the inbound half names, read from its source: a new one is swept without being listed here. */
 const folder = join(root, "plugins/messaging");
 const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
@@ -40,7 +43,7 @@ const points = [
       [...readFileSync(join(folder, name), "utf8").matchAll(/reached\("((?:inbound|pairing)\.[\w-]+)"\)/g)].map((m) => m[1] ?? ""),
     ),
   ),
-].toSorted();
+].toSorted((a, b) => Number(isJoin(b)) - Number(isJoin(a)) || (a < b ? -1 : 1));
 
 /** A message whose run ends the process three times is given up, whichever point ended it: no home sees more than two kills. */
 const KILLS_OF_HOME = 2;
@@ -120,8 +123,8 @@ async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }>
     if (!point.startsWith("pairing")) words.push(text);
     await talk.say(text, point.startsWith("pairing") ? stranger(point) : "@ada");
     // Texts of one sender in a row become one message: the second one of them is joined to the first.
-    if (point.endsWith("-join")) words.push(`and-${text}`);
-    if (point.endsWith("-join")) await talk.say(`and-${text}`);
+    if (isJoin(point)) words.push(`and-${text}`);
+    if (isJoin(point)) await talk.say(`and-${text}`);
     await killedAt(talk.home, point);
   }
   const gateway = await gatewayIn(talk.home);

@@ -43,13 +43,14 @@ export class Accounts {
   #watch: Disposable | undefined;
   #isOpen = false;
   /** The environment says that no account is started in this gateway, whatever is reloaded. */
-  #isSkipped = false;
+  readonly #isSkipped: boolean;
   /** Changes are made one after the other. */
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(ctx: PluginContext, deps: AccountDeps) {
     this.#ctx = ctx;
     this.#deps = deps;
+    this.#isSkipped = ctx.env.SVC_SKIP_CHANNELS === "1";
     this.#view = ctx.contributions<Channel>("channel");
   }
 
@@ -57,7 +58,6 @@ export class Accounts {
   async open(): Promise<void> {
     if (this.#isOpen) return;
     this.#isOpen = true;
-    this.#isSkipped = this.#ctx.env.SVC_SKIP_CHANNELS === "1";
     if (this.#isSkipped) {
       this.#ctx.logger.warn("no account of a channel is started: SVC_SKIP_CHANNELS is 1");
       return;
@@ -65,6 +65,11 @@ export class Accounts {
     await this.#restoreByHand();
     this.#watch = this.#view.watch(() => void this.#change(() => this.#settle(new Set())));
     await this.#change(() => this.#settle(new Set()));
+  }
+
+  /** Loads the channels that the config names. */
+  async load(): Promise<void> {
+    await Promise.all(configuredIds(this.#ctx.snapshot()).map((id) => this.#view.ready(id)));
   }
 
   async close(): Promise<void> {
@@ -152,7 +157,7 @@ export class Accounts {
   async #settle(again: ReadonlySet<string>): Promise<void> {
     if (!this.#isOpen || this.#isSkipped) return;
     const config = this.#ctx.snapshot();
-    await Promise.all(configuredIds(config).map((id) => this.#view.ready(id)));
+    await this.load();
     const wanted = new Map(
       this.channels().flatMap((channel) => this.#wanted(channel, config).map((id) => [keyOf(channel.id, id), { channel, accountId: id }])),
     );

@@ -6,7 +6,7 @@ import type { GroupHistory } from "./group-history.ts";
 import { joinInbound } from "./join-inbound.ts";
 import { type InboundRunner, laneOf, type Slot } from "./runner.ts";
 import { sessionKeyOf } from "./session-key.ts";
-import { encodeInbound, type Inbound, toInbound } from "./stored.ts";
+import { type Command, encodeInbound, type Inbound, toInbound } from "./stored.ts";
 import type { OpenText, TextWindows } from "./text-windows.ts";
 
 /** A message that nobody took up for so long is not answered any more. */
@@ -34,6 +34,7 @@ interface Admitted {
   setsRoute: boolean;
   isMentioned: boolean;
   historyLimit: number;
+  command: Command | undefined;
 }
 
 /** A conversation as history knows it: a thread has its own. */
@@ -48,16 +49,17 @@ export function conversationOf({ peer, threadId }: InboundEvent, { channel, acco
  */
 export async function accept(event: InboundEvent, admitted: Admitted, place: AcceptPlace, deps: AcceptDeps): Promise<InboundAck> {
   const { channel, accountId, label } = place;
-  const { setsRoute, isMentioned, historyLimit } = admitted;
+  const { setsRoute, isMentioned, historyLimit, command } = admitted;
   const agentId = agentFor(event, place, deps);
   const sessionKey = sessionKeyOf(event, { agentId, ...place }, deps.ctx.snapshot().session);
-  const about = { channel, accountId, label, agentId, sessionKey, setsRoute, isMentioned };
+  const about = { channel, accountId, label, agentId, sessionKey, setsRoute, isMentioned, command };
   const conversation = conversationOf(event, place);
   const sender = JSON.stringify([sessionKey, conversation, event.sender.id]);
   return deps.windows.inTurn(sender, async () => {
     const slot = deps.runner.reserve(sessionKey);
     if (!slot) throw messagingErrors.inboundFull({ channel }, { retryAfterMs: 5_000 });
-    const history = event.chatType === "direct" ? [] : deps.history.take(conversation, historyLimit);
+    const isForAgent = command === undefined || command.rest !== "";
+    const history = event.chatType === "direct" || !isForAgent ? [] : deps.history.take(conversation, historyLimit);
     let isStored = false;
     try {
       const inbound = toInbound(event, { ...about, history });
@@ -105,7 +107,7 @@ async function store(message: Storing, deps: AcceptDeps): Promise<boolean> {
 async function commit({ event, inbound, slot, sender }: Storing, open: OpenText | undefined, deps: AcceptDeps): Promise<void> {
   const { clock } = deps.ctx;
   const at = clock.now();
-  const isText = inbound.attachments.length === 0;
+  const isText = inbound.attachments.length === 0 && inbound.command === undefined;
   const windowMs = isText ? windowOf(inbound.channel, deps) : 0;
   const both = open && joinInbound(open.inbound, inbound);
   const joined = both ? open : undefined;
@@ -118,11 +120,15 @@ async function commit({ event, inbound, slot, sender }: Storing, open: OpenText 
   ];
   if (joined) ops.push(joinedOp(joined.uid, { into: slot.uid, at }));
   else if (open) ops.push({ op: "delivery.requeue", uid: open.uid, from: ["accepted"], at });
-  if (joined) await reached("inbound.before-join");
-  await deps.ctx.service("store@2").commit(ops);
-  if (joined) await reached("inbound.after-join");
+  await (joined ? commitJoined(ops, deps) : deps.ctx.service("store@2").commit(ops));
   joined?.slot.release();
   deps.windows.set(sender, { uid: slot.uid, slot, inbound: whole }, { waitMs, joined });
+}
+
+async function commitJoined(ops: StoreOp[], { ctx }: AcceptDeps): Promise<void> {
+  await reached("inbound.before-join");
+  await ctx.service("store@2").commit(ops);
+  await reached("inbound.after-join");
 }
 
 function joinedOp(uid: string, { into, at }: { into: string; at: number }): StoreOp {

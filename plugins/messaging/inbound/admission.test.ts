@@ -7,7 +7,17 @@ import { mentionOf } from "./mention.ts";
 
 const direct: InboundEvent = { id: "1", chatType: "direct", peer: { id: "@ada" }, sender: { id: "@Ada", name: "Ada" }, text: "hello" };
 const inRoom: InboundEvent = { ...direct, chatType: "group", peer: { id: "#Kitchen" } };
-const plain: AdmissionState = { isOwn: false, isEcho: false, isBotLoop: false, isPaired: false, mention: "yes", isCaseSensitive: false };
+const plain: AdmissionState = {
+  isOwn: false,
+  isEcho: false,
+  isBotLoop: false,
+  isPaired: false,
+  mention: "yes",
+  isCommand: false,
+  isOwner: false,
+  hasOwnSession: false,
+  isCaseSensitive: false,
+};
 
 const policy = (section: object, defaults: object = {}) =>
   policyOf(parseSharedConfig({ channels: { defaults, lines: section } } as never) as SvcConfig, "lines", "default");
@@ -97,6 +107,41 @@ describe("groups: groupPolicy, groups, groupAllowFrom", () => {
     expect(verdict({ groupPolicy: "open" }, inRoom, { mention: "no" })).toEqual(drops("not-mentioned"));
     expect(verdict({ groupPolicy: "open" }, inRoom, { mention: "unknown" })).toEqual(runs);
     expect(verdict({ groupPolicy: "open", groups: { "*": { requireMention: false } } }, inRoom, { mention: "no" })).toEqual(runs);
+  });
+});
+
+describe("a command", () => {
+  const refused = drops("command-not-allowed");
+  test.each([
+    ["is taken from whom allowFrom names", { allowFrom: ["@ada"] }, direct, {}, runs],
+    ["is not taken from everybody in a session that others share", { dmPolicy: "open", allowFrom: ["*"] }, direct, {}, refused],
+    [
+      "is taken from everybody who has a session of their own",
+      { dmPolicy: "open", allowFrom: ["*"] },
+      direct,
+      { hasOwnSession: true },
+      runs,
+    ],
+    ["is not taken from who was approved by pairing, in a shared session", {}, direct, { isPaired: true }, refused],
+    ["is taken from the owner", {}, direct, { isPaired: true, isOwner: true }, runs],
+    ["in a group needs no mention", { groups: { "*": {} }, groupAllowFrom: ["@ada"] }, inRoom, { mention: "no" as const }, runs],
+    ["in a group is not taken from everybody", { groups: { "*": {} }, groupAllowFrom: ["*"] }, inRoom, {}, refused],
+    [
+      "in a group without a mention is a line like any other",
+      { groups: { "*": {} } },
+      inRoom,
+      { mention: "no" as const },
+      drops("not-mentioned"),
+    ],
+    [
+      "in a group is taken from whom allowFrom names",
+      { groups: { "*": {} }, groupAllowFrom: ["*"], allowFrom: ["@ada"] },
+      inRoom,
+      {},
+      runs,
+    ],
+  ])("%s", (_name, section, event, state, expected) => {
+    expect(verdict(section, event, { isCommand: true, ...state })).toEqual(expected);
   });
 });
 

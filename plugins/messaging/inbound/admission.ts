@@ -12,7 +12,8 @@ export type DropReason =
   | "group-disabled"
   | "group-not-listed"
   | "sender-not-allowed"
-  | "not-mentioned";
+  | "not-mentioned"
+  | "command-not-allowed";
 
 /** Facts that a judgement needs besides the message and the rules. */
 export interface AdmissionState {
@@ -26,6 +27,11 @@ export interface AdmissionState {
   isPaired: boolean;
   /** `unknown`: the channel has no way to tell. */
   mention: "yes" | "no" | "unknown";
+  isCommand: boolean;
+  /** Listed in `commands.ownerAllowFrom`. */
+  isOwner: boolean;
+  /** Nobody else shares the session of their direct messages. */
+  hasOwnSession: boolean;
   isCaseSensitive: boolean;
 }
 
@@ -47,7 +53,10 @@ function admitDirect(event: InboundEvent, policy: AccountPolicy, state: Admissio
   const { dmPolicy, allowFrom } = policy;
   if (dmPolicy === "disabled") return drop("dm-disabled");
   const isListed = matchesSender(allowFrom, event.sender, { ...policy, ...state });
-  if (isListed || (dmPolicy === "pairing" && state.isPaired)) return { next: "run", setsRoute: isListed || !hasOneOwner(allowFrom) };
+  if (isListed || (dmPolicy === "pairing" && state.isPaired)) {
+    if (state.isCommand && !state.hasOwnSession && !mayCommand(allowFrom, event, policy, state)) return drop("command-not-allowed");
+    return { next: "run", setsRoute: isListed || !hasOneOwner(allowFrom) };
+  }
   return dmPolicy === "pairing" ? { next: "pair" } : drop("dm-not-allowed");
 }
 
@@ -58,8 +67,16 @@ function admitGroup(event: InboundEvent, policy: AccountPolicy, state: Admission
   if (policy.groupPolicy === "allowlist" && !group) return drop("group-not-listed");
   const senders = group?.allowFrom ?? policy.groupAllowFrom;
   if (senders && !matchesSender(senders, event.sender, { ...policy, ...state })) return drop("sender-not-allowed");
-  if ((group?.requireMention ?? true) && state.mention === "no") return drop("not-mentioned");
+  const commands = state.isCommand && mayCommand([...(senders ?? []), ...policy.allowFrom], event, policy, state);
+  if ((group?.requireMention ?? true) && state.mention === "no" && !commands) return drop("not-mentioned");
+  if (state.isCommand && !commands) return drop("command-not-allowed");
   return { next: "run", setsRoute: true };
+}
+
+/** A command changes a conversation of several people: only those may give it whom a list names, not everybody whom it lets in. */
+function mayCommand(list: readonly string[], { sender }: InboundEvent, policy: AccountPolicy, state: AdmissionState): boolean {
+  const named = list.filter((entry) => entry.trim() !== "*");
+  return state.isOwner || matchesSender(named, sender, { ...policy, ...state });
 }
 
 /** With one owner on the list the last route is theirs: a message of somebody else must not lead their reminders away. */

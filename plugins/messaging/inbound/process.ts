@@ -3,6 +3,7 @@ import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached,
 import { groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
 import { picturesOf } from "../media/pictures.ts";
+import { obey } from "./commands.ts";
 import { finalText } from "./final-text.ts";
 import { framedText } from "./framed-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
@@ -78,6 +79,11 @@ async function claim(row: DeliveryRow, { deps, signal }: ProcessContext): Promis
 /** @returns true when the row has ended */
 async function answer(step: Step): Promise<boolean> {
   const { inbound, row, deps, signal } = step;
+  if (inbound.command && inbound.command.rest === "") {
+    await obey({ row, deps, signal, inbound });
+    await finish(step, { status: "ok" });
+    return true;
+  }
   let handle: RunHandle;
   try {
     handle = await begin(step);
@@ -132,6 +138,7 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         message: framedText(inbound),
         ...(attachments.length > 0 ? { attachments } : {}),
         trigger: "user",
+        ...(inbound.command ? { transcript: "fresh" as const } : {}),
         deliver: true,
         deliverTo: routeOf(inbound),
         extraSystem: [CHANNEL_NOTICE, groupPrompt(inbound, deps)].filter((part) => part !== "").join("\n\n"),
@@ -180,7 +187,7 @@ function isSilentEnd({ status, code }: RunOutcome): boolean {
 }
 
 /** `running` → `done`. */
-async function finish({ row, deps, signal }: Step, { status, code }: RunOutcome): Promise<void> {
+async function finish({ row, deps, signal }: Step, { status, code }: Pick<RunOutcome, "status" | "code">): Promise<void> {
   const result: JsonObject = { status, ...(code === undefined ? {} : { code }) };
   const op = {
     op: "delivery.finish",

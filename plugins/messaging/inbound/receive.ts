@@ -1,4 +1,4 @@
-import type { Channel, ChannelState, InboundAck, InboundEvent } from "svc/sdk";
+import type { Channel, ChannelState, InboundAck, InboundEvent, SvcConfig } from "svc/sdk";
 import { protocolErrors } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
@@ -9,6 +9,7 @@ import { admit, type DropReason } from "./admission.ts";
 import { toEvent } from "./event.ts";
 import type { Guards } from "./guards.ts";
 import { mentionOf } from "./mention.ts";
+import type { Command } from "./stored.ts";
 
 /** The account that an event came through. */
 export interface ReceivingAccount {
@@ -40,12 +41,13 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
     name: account.self?.name,
     hasSent: (id) => account.guards.hasSent(id),
   });
-  const verdict = await judge(event, mention, account, deps);
+  const command = commandIn(event, account, deps);
+  const verdict = await judge(event, { mention, isCommand: command !== undefined }, account, deps);
   if (verdict.next === "drop" && verdict.reason === "not-mentioned")
     deps.history.note(conversationOf(event, place), event, policy.historyLimit);
   if (verdict.next === "drop") return dropped(event, verdict.reason, account, deps);
   if (verdict.next === "pair") return pair(event, account, deps);
-  const admitted = { setsRoute: verdict.setsRoute, isMentioned: mention === "yes", historyLimit: policy.historyLimit };
+  const admitted = { setsRoute: verdict.setsRoute, isMentioned: mention === "yes", historyLimit: policy.historyLimit, command };
   const ack = await accept(event, admitted, place, deps);
   if (ack.status === "accepted") deps.reactions.accepted(event, { ...account, isMentioned: admitted.isMentioned });
   return ack;
@@ -53,7 +55,7 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
 
 async function judge(
   event: InboundEvent,
-  mention: ReturnType<typeof mentionOf>,
+  { mention, isCommand }: { mention: ReturnType<typeof mentionOf>; isCommand: boolean },
   { channel, accountId, self, guards }: ReceivingAccount,
   { ctx, pairings }: ReceiveDeps,
 ) {
@@ -67,8 +69,38 @@ async function judge(
     isBotLoop: guards.isBotLoop(event),
     isPaired,
     mention,
+    isCommand,
+    isOwner: isListedOwner(event, channel, ctx.snapshot()),
+    hasOwnSession: ctx.snapshot().session.dmScope !== "main",
     isCaseSensitive: channel.capabilities.caseSensitiveIds === true,
   });
+}
+
+/** The command that a message is; in a group the name of the account may stand before it. */
+function commandIn({ text, media }: InboundEvent, { self }: ReceivingAccount, { ctx }: ReceiveDeps): Command | undefined {
+  if ((media ?? []).length > 0) return undefined;
+  const spoken = text.trim();
+  const name = self?.name?.toLowerCase() ?? "";
+  const isNamed =
+    name !== "" &&
+    spoken
+      .slice(0, name.length + 1)
+      .replace(/^@/, "")
+      .toLowerCase()
+      .startsWith(name);
+  const own = isNamed
+    ? spoken
+        .replace(/^@/, "")
+        .slice(name.length)
+        .replace(/^[:,]?\s+/, "")
+    : spoken;
+  const found = own.startsWith("/") || own === spoken ? ctx.service("agents@1").commandOf(own) : undefined;
+  return found && { ...found, text: own };
+}
+
+function isListedOwner({ sender }: InboundEvent, { id, capabilities }: Channel, { commands }: SvcConfig): boolean {
+  const fold = (peer: string) => (capabilities.caseSensitiveIds === true ? peer.trim() : peer.trim().toLowerCase());
+  return commands.ownerAllowFrom.some((peer) => fold(peer) === fold(`${id}:${sender.id}`));
 }
 
 function placeOf({ channel, accountId }: ReceivingAccount): AcceptPlace {
@@ -104,6 +136,7 @@ const hints: Partial<Record<DropReason, string>> = {
   "dm-not-allowed": "allowFrom lists who may write; dmPolicy pairing lets others ask",
   "group-not-listed": "groups lists the groups that are answered",
   "sender-not-allowed": "groupAllowFrom or the allowFrom of the group lists who may write there",
+  "command-not-allowed": "allowFrom, groupAllowFrom or commands.ownerAllowFrom names who may give commands",
   "not-mentioned": "groups.<id>.requireMention false answers every message",
 };
 

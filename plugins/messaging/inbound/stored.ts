@@ -6,6 +6,8 @@ import type { HistoryLine } from "./group-history.ts";
 const text = z.string();
 const named = z.object({ id: text.min(1), name: text.optional() });
 
+const command = z.object({ name: text, rest: text, text });
+
 const stored = z.object({
   v: z.literal(1),
   channel: text.min(1),
@@ -22,6 +24,7 @@ const stored = z.object({
   /** In a room: it names the account. */
   isMentioned: z.boolean().optional(),
   text,
+  command: command.optional(),
   attachments: z.array(text),
   /** Files of the message, by name in the folder of media. */
   files: z.array(z.object({ file: text.min(1), mime: text, bytes: z.number() })).default([]),
@@ -31,16 +34,20 @@ const stored = z.object({
   replyTo: z.object({ id: text, text: text.optional(), sender: named.optional(), isBot: z.boolean().optional() }).optional(),
 });
 
+/** Command that a message is, as its sender wrote it. */
+export type Command = z.output<typeof command>;
+
 /** A message from a channel as its row holds it: admitted and routed, its text as it came. */
 export type Inbound = Omit<z.output<typeof stored>, "v">;
 
 export interface InboundPlace extends Pick<Inbound, "channel" | "accountId" | "label" | "agentId" | "sessionKey" | "setsRoute"> {
   isMentioned?: boolean;
   history?: readonly HistoryLine[];
+  command?: Command | undefined;
 }
 
 export function toInbound(event: InboundEvent, place: InboundPlace): Inbound {
-  const { isMentioned = false, history = [], ...kept } = place;
+  const { isMentioned = false, history = [], command, ...kept } = place;
   const { channel, accountId } = place;
   const { sender, peer, threadId, replyTo } = event;
   const person = (one: { id: string; name?: string | undefined }) => ({
@@ -52,7 +59,9 @@ export function toInbound(event: InboundEvent, place: InboundPlace): Inbound {
     route: { channel, to: peer.id, accountId, ...(threadId === undefined ? {} : { threadId }) },
     sender: person(sender),
     ...(event.chatType === "direct" ? {} : { room: person(peer), isMentioned }),
-    text: event.text,
+    // Behind a trigger stands the message for the agent.
+    text: command && command.rest !== "" ? command.rest : event.text,
+    ...(command ? { command } : {}),
     history: history.map((line) => ({ sender: person(line.sender), text: line.text })),
     ...(replyTo
       ? {

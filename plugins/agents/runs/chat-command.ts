@@ -1,0 +1,81 @@
+import { type Agents, isSvcError } from "svc/sdk";
+import { type Kit, runsOf } from "../kit.ts";
+import {
+  answeredCommand,
+  type Command,
+  isStopMessage,
+  queueByMessage,
+  queueModeAsked,
+  rememberAnswer,
+  resetByMessage,
+  splitReset,
+} from "./commands.ts";
+import type { Runner } from "./runner.ts";
+
+type ChatCommand = NonNullable<ReturnType<Agents["commandOf"]>>;
+
+/** Names the command that a message is; a reset may have a message for the agent behind it. */
+export function chatCommandOf(triggers: readonly string[], message: string): ChatCommand | undefined {
+  const text = message.trim();
+  if (/^\/(?:help|status)$/.test(text)) return { name: text === "/help" ? "help" : "status", rest: "" };
+  if (isStopMessage(text)) return { name: "stop", rest: "" };
+  if (/^\/queue(?:\s+\S+)?$/.test(text)) return { name: "queue", rest: "" };
+  const reset = splitReset(triggers, text);
+  return reset && { name: reset.reason, rest: reset.rest };
+}
+
+type CommandRequest = Parameters<Agents["command"]>[0];
+
+/** Does what a message of a chat commands. Under the same key it is done once. */
+export async function obeyInChat(
+  request: CommandRequest,
+  { kit, runner }: { kit: Kit; runner: Runner },
+): Promise<{ text: string } | undefined> {
+  const { key, agentId, sessionKey } = request;
+  const found = chatCommandOf(kit.config.session.resetTriggers, request.message);
+  if (!found) return undefined;
+  if (found.name === "help") return { text: helpText(kit) };
+  if (found.name === "status") return { text: await statusText(kit, { agentId, sessionKey }) };
+  const command: Command = { family: "chat", key, agentId, sessionKey };
+  if (found.name === "queue") return { text: await setQueue(kit, command, request.message.trim()) };
+  if (found.name !== "stop") {
+    if (!(await answeredCommand(kit, "chat", key))) await resetByMessage(kit, { ...command, reason: found.name });
+    return { text: "A new conversation begins." };
+  }
+  const answered = await answeredCommand(kit, "chat", key);
+  const runIds = answered ? [] : runner.abortSession(sessionKey, "rpc");
+  const said = answered ?? (await rememberAnswer(kit, command, { runId: key, status: "ok", aborted: runIds.length > 0, runIds }));
+  return { text: said.aborted === true ? "Stopped." : "There was nothing to stop." };
+}
+
+async function setQueue(kit: Kit, command: Command, message: string): Promise<string> {
+  try {
+    const mode = queueModeAsked(message) ?? null;
+    if (!(await answeredCommand(kit, "chat", command.key))) await queueByMessage(kit, { ...command, mode });
+    return mode === null ? "Messages are queued as the config says." : `Messages are queued by: ${mode}.`;
+  } catch (error) {
+    if (isSvcError(error, "invalid-queue-mode")) return error.message;
+    throw error;
+  }
+}
+
+function helpText({ config }: Kit): string {
+  return [
+    `${config.session.resetTriggers.join(" or ")}: begin a new conversation`,
+    "/stop: stop what the agent is doing",
+    "/queue collect, followup, steer, interrupt or default: what a message does while the agent works",
+    "/status: who answers, and whether it works",
+  ].join("\n");
+}
+
+async function statusText(kit: Kit, { agentId, sessionKey }: { agentId: string; sessionKey: string }): Promise<string> {
+  const agent = kit.directory.get(agentId);
+  const session = await kit.store().sessions.get(sessionKey);
+  const atWork = runsOf(kit, sessionKey).length;
+  return [
+    `Agent: ${agent.name ?? agent.id}`,
+    `Model: ${session?.model ?? agent.models[0] ?? "the first one that is available"}`,
+    `Tokens of this conversation: ${session?.totalTokens ?? 0}`,
+    atWork === 0 ? "Idle." : `At work on ${atWork} ${atWork === 1 ? "message" : "messages"}.`,
+  ].join("\n");
+}

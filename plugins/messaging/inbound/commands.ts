@@ -1,0 +1,34 @@
+import { type DeliveryRow, messageOf } from "svc/sdk";
+import { untilAvailable } from "svc/sdk/internal";
+import type { InboundDeps } from "./inbound-deps.ts";
+import type { Inbound } from "./stored.ts";
+
+interface Obeying {
+  row: DeliveryRow;
+  inbound: Inbound;
+  deps: Pick<InboundDeps, "ctx" | "agents" | "deliver">;
+  signal: AbortSignal;
+}
+
+/** Does what a message commands, and answers its sender. After a kill it is done again under the same key, which does it once. */
+export async function obey({ row, inbound, deps, signal }: Obeying): Promise<void> {
+  const { agentId, sessionKey, command, route } = inbound;
+  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "" };
+  const answer = await untilAvailable(() => deps.agents().command(request), signal, deps);
+  if (!answer) return;
+  const { threadId, ...place } = route;
+  const message = {
+    ...place,
+    ...(threadId === undefined ? {} : { threadId }),
+    uid: `${row.uid}:out`,
+    agentId,
+    sessionKey,
+    origin: "chat" as const,
+  };
+  try {
+    await untilAvailable(() => deps.deliver({ ...message, text: answer.text }), signal, deps);
+  } catch (error) {
+    signal.throwIfAborted();
+    deps.ctx.logger.warn(`message ${row.uid}: the answer to a command could not be queued`, { error: messageOf(error) });
+  }
+}
