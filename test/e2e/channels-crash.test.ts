@@ -123,8 +123,11 @@ async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }>
     if (!point.startsWith("pairing")) words.push(text);
     await talk.say(text, point.startsWith("pairing") ? stranger(point) : "@ada");
     // Texts of one sender in a row become one message: the second one of them is joined to the first.
-    if (isJoin(point)) words.push(`and-${text}`);
-    if (isJoin(point)) await talk.say(`and-${text}`);
+    if (isJoin(point)) {
+      const second = `addition-${words.length}-to-${point}`;
+      words.push(second);
+      await talk.say(second);
+    }
     await killedAt(talk.home, point);
   }
   const gateway = await gatewayIn(talk.home);
