@@ -57,11 +57,9 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     ...memorySearch("sidecar"),
   ],
   "active-memory": ["plugins.entries.active-memory"],
-  messaging: ["session.sendPolicy", "messages.responsePrefix"],
   channels: [
     ...ofChannels("groups.*.tools"),
     ...everywhere("heartbeat"),
-    ...everywhere("replyToMode"),
   ],
   cron: ["cron"],
   "diagnostics-otel": ["diagnostics.otel"],

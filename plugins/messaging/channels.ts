@@ -22,6 +22,8 @@ export interface Channels {
   ids(): string[];
   /** A channel of a plugin. */
   get(id: string): Channel | undefined;
+  /** Id of the channel of this name: an id, another name of it, or a plugin that brings one channel. */
+  idOf(name: string): string | undefined;
   /** Loads a channel that is loaded on first use. */
   carrierOf(id: string): Promise<Carrier | undefined>;
   /** False while the account of a route is stopped, blocked or away. */
@@ -34,6 +36,7 @@ export function createChannels(ctx: PluginContext, accounts: Pick<Accounts, "get
   return {
     ids: () => [WEBCHAT, ...[...view].map(({ id }) => id)],
     get: (id) => view.get(id)?.value,
+    idOf: (name) => (name === WEBCHAT || view.get(name) ? name : otherNameOf(view, name.toLowerCase())),
     async carrierOf(id) {
       if (id === WEBCHAT) return webchat;
       await view.ready(id);
@@ -45,6 +48,13 @@ export function createChannels(ctx: PluginContext, accounts: Pick<Accounts, "get
       return channel === undefined || readinessOf(channel, accountId, accounts) !== "waiting";
     },
   };
+}
+
+function otherNameOf(view: ContributionView<Channel>, name: string): string | undefined {
+  const all = [...view];
+  const named = all.find(({ value }) => value.meta.aliases?.some((alias) => alias.toLowerCase() === name));
+  const owned = all.filter(({ owner }) => owner.toLowerCase() === name);
+  return named?.id ?? (owned.length === 1 ? owned[0]?.id : undefined);
 }
 
 /** Account that a message goes through when none is named. */
@@ -77,7 +87,7 @@ function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has"
   return {
     isIdempotent: channel.capabilities.idempotentSend === true,
     readiness: ({ accountId }) => readinessOf(channel, accountId, accounts),
-    async send({ uid, route: { to, accountId, threadId }, text, spans = [], preview }, signal) {
+    async send({ uid, route: { to, accountId, threadId }, text, spans = [], replyToId, preview }, signal) {
       const account = accounts.get(channel.id, accountId ?? "");
       const run = account?.ready;
       if (!account || !run) throw new NotDispatchedError(`account "${accountId ?? ""}" is not connected`);
@@ -85,7 +95,13 @@ function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has"
       signal.throwIfAborted();
       const rendered = channel.text.render({ text, spans });
       if (preview && (await replacePreview({ to, preview, text: rendered }, channel, run, logger))) return { messageId: preview.messageId };
-      const message = { uid, to, text: rendered, ...(threadId === undefined ? {} : { threadId }) };
+      const message = {
+        uid,
+        to,
+        text: rendered,
+        ...(threadId === undefined ? {} : { threadId }),
+        ...(replyToId === undefined ? {} : { replyToId }),
+      };
       const { messageId } = await channel.send(message, run);
       account.noteSent(messageId);
       return { messageId };

@@ -112,9 +112,13 @@ describe("a message to webchat", () => {
     expect(await ofMain(request.uid)).toEqual([]);
   });
 
-  test.each(["HEARTBEAT_OK", "**NO_REPLY**", "  \n"])("is none when there is nothing to tell: %j", async (text) => {
+  test.each([
+    ["HEARTBEAT_OK", "heartbeat"],
+    ["**NO_REPLY**", "silent"],
+    ["  \n", "empty"],
+  ])("is none when there is nothing to tell: %j", async (text, withheld) => {
     const request = message({ text });
-    expect(await ended(request)).toEqual({ state: "done" });
+    expect(await ended(request)).toEqual({ state: "done", withheld });
     expect(await ofMain(request.uid)).toEqual([]);
     expect(told).toEqual([]);
   });

@@ -139,6 +139,7 @@ function createParts(ctx: PluginContext) {
       const account = accounts.get(channel, accountId);
       return account?.ready && { run: account.ready, noteSent: (id) => account.noteSent(id) };
     },
+    isSilenced: (of) => service.isSilenced(of),
     sendPart: (part, step) => service.sendPart(part, step),
   });
   const queue: Queue = new Queue(queueKit(ctx, channels));

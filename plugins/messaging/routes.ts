@@ -7,7 +7,7 @@ export type RouteRequest = Pick<OutboundRequest, "sessionKey" | "agentId" | "cha
 
 /**
  * Destination of a message. `last` is where the session last heard from somebody, else `webchat`; a prefix of the recipient (`irc:#room`) selects the channel
- * there, and must agree with one that is named.
+ * there, and must agree with one that is named. A channel may be named by its plugin.
  * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`
  */
 export function resolveRoute(
@@ -16,8 +16,8 @@ export function resolveRoute(
 ): MessageRoute {
   checkPlace(request);
   const prefixed = request.to === undefined ? undefined : channelOfPrefix(request.to, channels);
-  const named = request.channel === "last" ? prefixed?.channel.id : request.channel;
-  if (named === undefined) return last === undefined ? { channel: WEBCHAT } : { ...last, ...given(request, ["to", "threadId"]) };
+  const named = request.channel === "last" ? prefixed?.channel.id : (channels.idOf(request.channel) ?? request.channel);
+  if (named === undefined) return last === undefined ? { channel: WEBCHAT } : toLast(request, last, channels);
   if (named === WEBCHAT) return toWebchat(request, prefixed);
   const channel = channels.get(named);
   if (!channel) throw messagingErrors.unknownChannel({ channel: named, known: channels.ids().join(", ") });
@@ -40,6 +40,15 @@ function checkPlace(request: RouteRequest): void {
     const fault = request[name] === undefined ? undefined : idFault(request[name]);
     if (fault !== undefined) throw messagingErrors.invalidRecipient({ channel, to: request.to, reason: `${name}: ${fault}` });
   }
+}
+
+/** Another recipient on the same channel is in no thread of the last one. */
+function toLast(request: RouteRequest, last: MessageRoute, channels: Channels): MessageRoute {
+  const channel = channels.get(last.channel);
+  if (request.to === undefined || !channel) return { ...last, ...given(request, ["threadId"]) };
+  const to = recipientOf(channel, request.to);
+  const { threadId: _, ...elsewhere } = last;
+  return { ...(to === last.to ? last : elsewhere), to, ...given(request, ["threadId"]) };
 }
 
 function toWebchat({ to }: RouteRequest, prefixed: { channel: Channel } | undefined): MessageRoute {

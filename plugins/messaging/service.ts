@@ -1,9 +1,19 @@
-import { isSvcError, type MessageRoute, type Messaging, mainSessionKey, type PluginContext, type StoreOp, stripFrames } from "svc/sdk";
+import {
+  isSvcError,
+  type MessageRoute,
+  type Messaging,
+  mainSessionKey,
+  type PluginContext,
+  type StoreOp,
+  stripFrames,
+} from "svc/sdk";
 import { isBareToken, judgeReply } from "svc/sdk/internal";
-import type { Channels } from "./channels.ts";
+import { type Channels, WEBCHAT } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
 import type { AnswerPart, GrowingAnswers } from "./live/answers.ts";
 import { toPieces } from "./outbound/pieces.ts";
+import { withPrefix } from "./outbound/response-prefix.ts";
+import { isSendAllowed } from "./outbound/send-policy.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
 import type { Queue } from "./queue/queue.ts";
 import { type RouteRequest, resolveRoute } from "./routes.ts";
@@ -17,6 +27,8 @@ const MAX_ROW_BYTES = 252 * 1024;
 export interface OwnMessaging extends Messaging {
   /** Takes on a part of an answer that is still being written, in one commit with the step that says so. */
   sendPart(part: AnswerPart, step: StoreOp): Promise<void>;
+  /** True where the answers of a session stay in it: `session.sendPolicy`, or the session's own setting. */
+  isSilenced(message: Pick<Outgoing, "sessionKey" | "route">): Promise<boolean>;
 }
 
 interface Parts {
@@ -31,12 +43,15 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
   const lastRoute = async (sessionKey: string): Promise<MessageRoute | undefined> =>
     (await ctx.service("store@2").sessions.get(sessionKey))?.lastRoute;
   const routeOf = async (request: RouteRequest) => {
-    const last = request.channel === "last" ? await lastRoute(request.sessionKey) : undefined;
+    // A session that heard from nobody outside, as that of a webhook, uses the one of its agent's main session.
+    const main = mainSessionKey(request.agentId);
+    const last = request.channel === "last" ? ((await lastRoute(request.sessionKey)) ?? (await lastRoute(main))) : undefined;
     return resolveRoute(request, { channels, config: ctx.snapshot(), last });
   };
 
   return {
     channels: () => channels.ids(),
+    channelOf: (name) => channels.idOf(name),
     resolveTarget: routeOf,
     lastRoute,
     waitDelivered: (uid, options) => waits.wait(uid, options),
@@ -44,37 +59,63 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
       const route = await routeOf(request);
       const { uid } = request;
       if ((await ctx.service("store@2").deliveries.get(uid))?.dir === "out") return { uid, route };
-      const { sessionKey, agentId, origin } = request;
+      const { sessionKey, agentId, origin, replyToId } = request;
       const { preview, rest } = await answers.shown(uid, route);
-      const text = rest(stripFrames(request.text).trim());
-      const message: Outgoing = { uid, route, text, origin, sessionKey, agentId, ...(preview ? { preview } : {}) };
-      await commitOnce(ctx, await acceptOps(ctx, message, channels));
+      const whole = stripFrames(request.text).trim();
+      const text = rest(whole);
+      const message: Outgoing = {
+        uid,
+        route,
+        text,
+        origin,
+        sessionKey,
+        agentId,
+        ...(replyToId === undefined ? {} : { replyToId }),
+        ...(preview ? { preview } : {}),
+      };
+      // Where parts were sent before, the first of them has the prefix.
+      const isPrefixed = request.isAnswer !== false && text === whole;
+      await commitOnce(ctx, await acceptOps(ctx, message, { channels, isPrefixed }));
       queue.nudge();
       return { uid, route };
     },
-    async sendPart({ text, ...part }, step) {
+    isSilenced: (message) => isSilenced(ctx, message),
+    async sendPart({ text, isFirst, ...part }, step) {
       const message: Outgoing = { ...part, text: stripFrames(text).trim(), origin: "chat" };
-      await ctx.service("store@2").commit([...(await acceptOps(ctx, message, channels)), step]);
+      await ctx.service("store@2").commit([...(await acceptOps(ctx, message, { channels, isPrefixed: isFirst })), step]);
       queue.nudge();
     },
   };
 }
 
 /** The rows of a message as they enter the queue, one for each piece; or its one row, as it ends there at once. */
-async function acceptOps(ctx: PluginContext, message: Outgoing, channels: Pick<Channels, "get">): Promise<StoreOp[]> {
-  const withheld = withheldReason(message);
+async function acceptOps(
+  ctx: PluginContext,
+  message: Outgoing,
+  { channels, isPrefixed }: { channels: Pick<Channels, "get">; isPrefixed: boolean },
+): Promise<StoreOp[]> {
+  const withheld = withheldReason(message) ?? ((await isSilenced(ctx, message)) ? "policy" : undefined);
+  if (withheld === "policy")
+    ctx.logger.info(`message ${message.uid} to ${message.route.channel} stays in its session: the send policy says so`);
   if (withheld !== undefined) return [accept(ctx, message, { status: "suppressed", reason: withheld })];
   const asked = await ask(ctx, message);
   const bytes = Buffer.byteLength(JSON.stringify(asked.text));
   if (bytes > MAX_TEXT_BYTES) throw messagingErrors.textTooLong({ bytes, maxBytes: MAX_TEXT_BYTES });
   if (asked.cancelled === undefined) {
-    const pieces = toPieces({ ...message, text: asked.text }, channels.get(message.route.channel), ctx);
+    const text = isPrefixed && message.route.channel !== WEBCHAT ? withPrefix(asked.text, ctx.snapshot()) : asked.text;
+    const pieces = toPieces({ ...message, text }, channels.get(message.route.channel), ctx);
     return pieces.length === 0 ? [accept(ctx, message, { status: "suppressed", reason: "empty" })] : pieces.map((one) => accept(ctx, one));
   }
   const row = accept(ctx, { ...message, text: asked.text });
   const result = { status: "cancelled", reason: `a plugin held it back: ${asked.cancelled}` };
   ctx.logger.info(`message ${message.uid} to ${message.route.channel} was held back by a plugin`, { reason: asked.cancelled });
   return [row, { op: "delivery.finish", uid: message.uid, from: ["accepted"], state: "failed", result, at: ctx.clock.now() }];
+}
+
+/** True for messages that `session.sendPolicy`, or the session's own setting, keeps in their session. */
+async function isSilenced(ctx: PluginContext, { sessionKey, route: { channel } }: Pick<Outgoing, "sessionKey" | "route">): Promise<boolean> {
+  const own = (await ctx.service("store@2").sessions.get(sessionKey))?.sendPolicy;
+  return own === undefined ? !isSendAllowed(ctx.snapshot().session.sendPolicy, { channel, sessionKey }) : own !== "allow";
 }
 
 /** Reason why an answer is not delivered; an agent that has nothing to say is not reported. */

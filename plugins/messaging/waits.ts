@@ -109,7 +109,11 @@ function endOf(row: DeliveryRow): OutboundEnd | undefined {
   return {
     state,
     ...(typeof result?.messageId === "string" ? { messageId: result.messageId } : {}),
-    ...(state === "done" ? {} : errorOf(row)),
+    ...(state !== "done"
+      ? errorOf(row)
+      : result?.status === "suppressed"
+        ? { withheld: result.reason as OutboundEnd["withheld"] & string }
+        : {}),
   };
 }
 

@@ -21,7 +21,7 @@ export interface AgentInfo {
 export type RunLane = "main" | "cron" | "hooks";
 
 /** Destination of an answer besides its session. Default: where the session last heard from somebody, else `webchat`. */
-export type DeliverTo = Partial<Pick<OutboundRequest, "channel" | "to" | "accountId" | "threadId">>;
+export type DeliverTo = Partial<Pick<OutboundRequest, "channel" | "to" | "accountId" | "threadId" | "replyToId">>;
 
 /** A message for an agent. */
 export interface RunRequest {

@@ -17,8 +17,12 @@ export interface OutboundRequest {
   to?: string;
   accountId?: string;
   threadId?: string;
+  /** Message on the platform that this one answers; quoted as `replyToMode` says, where the channel can. */
+  replyToId?: string;
   /** Markdown. */
   text: string;
+  /** `false`: somebody has written it so, and `messages.responsePrefix` stays away. Default: true. */
+  isAnswer?: boolean;
   /** Origin of the message; decides how long it may wait: 1 h for `chat`, 24 h for the others. */
   origin: "chat" | "hook" | "cron" | "heartbeat";
   /** Same for every try; a repeat is the same message. */
@@ -30,6 +34,8 @@ export interface OutboundEnd {
   state: "done" | "failed" | "expired" | "uncertain";
   /** Id the platform gave it. */
   messageId?: string;
+  /** Why nothing was sent although the message is `done`: it was empty, had nothing to tell, or `session.sendPolicy` keeps it in its session. */
+  withheld?: "empty" | "silent" | "heartbeat" | "policy";
   /** Plain sentence, safe to show. */
   error?: string;
 }
@@ -38,6 +44,8 @@ export interface OutboundEnd {
 export interface Messaging {
   /** Ids a request may name, `webchat` among them. */
   channels(): string[];
+  /** Id of the channel of this name: an id, another name of a channel, or a plugin that brings one channel. */
+  channelOf(name: string): string | undefined;
   /**
    * Takes a message on; resolves when its row is committed.
    * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`, `deliveries-full`, `storage-*`

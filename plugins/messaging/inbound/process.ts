@@ -140,13 +140,18 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         trigger: "user",
         ...(inbound.command ? { transcript: "fresh" as const } : {}),
         deliver: true,
-        deliverTo: routeOf(inbound),
+        deliverTo: answerTo({ row, inbound }),
         extraSystem: [CHANNEL_NOTICE, groupPrompt(inbound, deps)].filter((part) => part !== "").join("\n\n"),
         actor: { kind: "channel", scopes: [] },
       }),
     signal,
     deps,
   );
+}
+
+/** Destination of an answer, and the message that it answers: the key of its row is the platform's own id. */
+function answerTo({ row: { idemKey }, inbound }: Pick<Step, "row" | "inbound">): MessageRoute & { replyToId?: string } {
+  return { ...routeOf(inbound), ...(idemKey === undefined ? {} : { replyToId: idemKey }) };
 }
 
 function groupPrompt({ channel, accountId, room }: Inbound, { ctx }: InboundDeps): string {
@@ -178,7 +183,7 @@ async function deliverAnswer({ row, inbound, deps }: Step, outcome: RunOutcome):
   const text = outcome.status === "ok" ? await finalText(row.uid, deps.store()) : NO_ANSWER;
   if (text.trim() === "") return;
   const { agentId, sessionKey } = inbound;
-  await deps.deliver({ ...routeOf(inbound), uid, agentId, sessionKey, text, origin: "chat" });
+  await deps.deliver({ ...answerTo({ row, inbound }), uid, agentId, sessionKey, text, origin: "chat" });
 }
 
 /** Somebody stopped the run, or a newer message took its place: whoever did knows. */
@@ -238,7 +243,7 @@ export async function fail({ row, deps, signal }: Ending, state: "failed" | "exp
 /** Tells the sender that there is no answer, unless the run has put one into the queue. */
 async function apologize({ row, deps, signal }: Ending, inbound: Inbound): Promise<void> {
   const { agentId, sessionKey } = inbound;
-  const message = { ...routeOf(inbound), uid: `${row.uid}:out`, agentId, sessionKey, text: NO_ANSWER, origin: "chat" as const };
+  const message = { ...answerTo({ row, inbound }), uid: `${row.uid}:out`, agentId, sessionKey, text: NO_ANSWER, origin: "chat" as const };
   try {
     await untilAvailable(() => deps.deliver(message), signal, deps);
   } catch (error) {

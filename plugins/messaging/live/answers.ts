@@ -11,6 +11,7 @@ import {
 } from "svc/sdk";
 import { type Inbound, routeOf } from "../inbound/stored.ts";
 import { toPieces } from "../outbound/pieces.ts";
+import { withPrefix } from "../outbound/response-prefix.ts";
 import { Blocks, restOf, sentOf } from "./blocks.ts";
 import { type PostedPreview, Preview, type PreviewStep } from "./preview.ts";
 import { removePreview } from "./replace-preview.ts";
@@ -28,12 +29,16 @@ export interface AnswerPart {
   route: MessageRoute;
   agentId: string;
   sessionKey: string;
+  /** True for the part that the answer begins with. */
+  isFirst: boolean;
 }
 
 interface AnswersDeps {
   ctx: Pick<PluginContext, "timers" | "clock" | "logger" | "isHookUsed" | "snapshot">;
   store(): Pick<Store, "commit" | "deliveries">;
   channel(id: string): Channel | undefined;
+  /** True where the answers of a session stay in it. */
+  isSilenced(of: { sessionKey: string; route: MessageRoute }): Promise<boolean>;
   /** Puts a part of an answer into the queue, in one commit with `step`. */
   sendPart(part: AnswerPart, step: StoreOp): Promise<void>;
   /** Undefined while the account is not connected. */
@@ -75,9 +80,9 @@ export class GrowingAnswers {
     const blocks = new Blocks({
       ctx: this.#deps.ctx,
       row,
-      send: ({ uid, text }, step) => {
+      send: (part, step) => {
         const { agentId, sessionKey } = inbound;
-        return this.#deps.sendPart({ uid, text, route: routeOf(inbound), agentId, sessionKey }, step);
+        return this.#deps.sendPart({ ...part, route: routeOf(inbound), agentId, sessionKey }, step);
       },
     });
     this.#blocks.set(row.uid, blocks);
@@ -128,6 +133,12 @@ export class GrowingAnswers {
     const { ctx, channel, account, store } = this.#deps;
     // A plugin may change an answer, or hold it back: nobody may see it before that is decided.
     if (ctx.isHookUsed("outbound.sending")) return undefined;
+    let isAllowed = false;
+    const { sessionKey } = inbound;
+    this.#deps.isSilenced({ sessionKey, route }).then(
+      (isSilenced) => (isAllowed = !isSilenced),
+      () => undefined, // while the storage is away nothing is shown
+    );
     const preview = new Preview({
       ctx,
       uid: `${row.uid}:preview`,
@@ -137,7 +148,7 @@ export class GrowingAnswers {
       render: (text, known) => render(text, known, route, ctx),
       target() {
         const [known, linked] = [channel(route.channel), account(route.channel, route.accountId)];
-        return known && linked ? { channel: known, run: linked.run, onPosted: (id) => linked.noteSent(id) } : undefined;
+        return isAllowed && known && linked ? { channel: known, run: linked.run, onPosted: (id) => linked.noteSent(id) } : undefined;
       },
       async note(value) {
         const { uid, attempt, leaseBoot = "" } = row;
@@ -152,7 +163,7 @@ export class GrowingAnswers {
 
 /** The text as one message of the channel, as it would be sent; undefined when it is more than one. */
 function render(text: string, channel: Channel, route: MessageRoute, ctx: AnswersDeps["ctx"]): RenderedText | undefined {
-  const message = { uid: "preview", route, text, origin: "chat" as const, sessionKey: "preview", agentId: "preview" };
+  const message = { uid: "preview", route, text: withPrefix(text, ctx.snapshot()), origin: "chat" as const, sessionKey: "preview", agentId: "preview" };
   const [only, ...more] = toPieces(message, channel, ctx);
   return only && more.length === 0 ? channel.text.render({ text: only.text, spans: only.spans ?? [] }) : undefined;
 }

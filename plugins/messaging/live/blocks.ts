@@ -31,7 +31,7 @@ interface BlocksOptions {
   ctx: Pick<PluginContext, "clock" | "logger">;
   row: DeliveryRow;
   /** Puts a part into the queue, in one commit with the step that says so. */
-  send(part: { uid: string; text: string }, step: StoreOp): Promise<void>;
+  send(part: { uid: string; text: string; isFirst: boolean }, step: StoreOp): Promise<void>;
 }
 
 /** Sends an answer by its paragraphs while it is written, where a message cannot be changed any more. What was sent is not part of the final text. */
@@ -95,7 +95,7 @@ export class Blocks {
     const value = { count, chars: end, digest: digestOf(this.#text.slice(0, end)) };
     const { uid, attempt, leaseBoot = "" } = row;
     await send(
-      { uid: `${uid}:part-${count}`, text: this.#text.slice(this.#chars, end).trim() },
+      { uid: `${uid}:part-${count}`, text: this.#text.slice(this.#chars, end).trim(), isFirst: count === 1 },
       { op: "delivery.step", uid, leaseBoot, attempt, step: STEP, value, at: ctx.clock.now() },
     );
     this.#count = count;

@@ -3,6 +3,7 @@ import {
   type Channel,
   definePlugin,
   type MarkdownIR,
+  type MessageRoute,
   type Messaging,
   NotDispatchedError,
   type OutboundMessage,
@@ -11,7 +12,7 @@ import {
   type Store,
 } from "svc/sdk";
 import { createTestGateway, eventually, fakeModel, type InlinePlugin, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 /** Texts of agents on their way to a platform that stands in the test. */
 
@@ -32,7 +33,7 @@ const marks: Partial<Record<MarkdownIR["spans"][number]["kind"], string>> = { bo
 
 const board: Channel = {
   id: "board",
-  meta: { label: "Board" },
+  meta: { label: "Board", aliases: ["pinboard"] },
   capabilities: { chatTypes: ["direct"], multiAccount: true, replyTo: true },
   config: {
     list: ({ channels }) => Object.keys(channels.board?.accounts ?? {}),
@@ -63,7 +64,7 @@ const board: Channel = {
 };
 
 const manifest: NonNullable<InlinePlugin["manifest"]> = {
-  id: "board",
+  id: "board-plugin",
   version: "1.0.0",
   svc: { api: "^1.0.0" },
   permissions: ["hooks.conversation"],
@@ -73,7 +74,7 @@ const manifest: NonNullable<InlinePlugin["manifest"]> = {
 
 const config = {
   agents: { defaults: { skipBootstrap: true } },
-  plugins: { entries: { board: { grants: ["hooks.conversation"] } } },
+  plugins: { entries: { "board-plugin": { grants: ["hooks.conversation"] } } },
   channels: {
     defaults: { chunkMode: "length" as const },
     board: {
@@ -84,7 +85,7 @@ const config = {
 
 beforeAll(async () => {
   const plugin = definePlugin({
-    id: "board",
+    id: "board-plugin",
     version: "1.0.0",
     svc: { api: "^1.0.0" },
     setup(ctx) {
@@ -174,6 +175,69 @@ describe("a text for a channel", () => {
 
   test("has its limit as a row, too", async () => {
     await expect(messaging.deliver(request("x".repeat(250 * 1024)))).rejects.toMatchObject({ code: "text-too-long" });
+  });
+});
+
+describe("an answer", () => {
+  const settings = (more: object) => gw.reload({ ...config, ...more });
+  const board = (more: object) => ({ channels: { ...config.channels, board: { ...config.channels.board, ...more } } });
+  afterEach(() => gw.reload(config));
+
+  test("stands behind the prefix of the config, on the same line or before a block; other messages do not", async () => {
+    await settings({ messages: { responsePrefix: "[svc]" } });
+    await delivered(request("yes"));
+    await delivered(request("- one"));
+    await delivered(request("as it is", { isAnswer: false }));
+    expect(texts()).toEqual(["[svc] yes", "[svc]\n- one", "as it is"]);
+  });
+
+  test.each([
+    ["first", ["m1", undefined, undefined]],
+    ["all", ["m1", "m1", "m1"]],
+    ["off", [undefined, undefined, undefined]],
+  ])("quotes the message that it answers as replyToMode %j says", async (replyToMode, quoted) => {
+    await settings(board({ replyToMode }));
+    await delivered(request(long, { replyToId: "m1" }));
+    expect(sent.map(({ replyToId }) => replyToId)).toEqual(quoted);
+  });
+
+  test("stays in its session where the policy denies it, by a rule or by the session's own setting", async () => {
+    const sessionKey = "agent:main:hook:quiet";
+    await settings({ session: { sendPolicy: { rules: [{ action: "deny", match: { keyPrefix: "hook:quiet" } }] } } });
+    expect(await delivered(request("shh", { sessionKey }))).toEqual({ state: "done", withheld: "policy" });
+    expect(await delivered(request("aloud"))).toMatchObject({ messageId: "id 1" });
+    await gw.service("agents@1").inject({ sessionKey, text: "so that there is a session", id: randomUUID() });
+    await gw.rpc("sessions.patch", { key: sessionKey, sendPolicy: "allow" });
+    expect(await delivered(request("now", { sessionKey }))).toMatchObject({ messageId: "id 2" });
+    expect(texts()).toEqual(["aloud", "now"]);
+  });
+});
+
+describe("a place", () => {
+  const to = (more: Partial<OutboundRequest>) => messaging.resolveTarget(request("x", { accountId: undefined as never, ...more }));
+  const known = (sessionKey: string, lastRoute: MessageRoute) => async () => {
+    await gw.service("agents@1").inject({ sessionKey, text: "hello", id: randomUUID() });
+    await store.commit([{ op: "session.patch", key: sessionKey, patch: { lastRoute } }]);
+  };
+
+  test("is that of the plugin which brings one channel, or of another name", async () => {
+    for (const channel of ["board-plugin", "Pinboard", "board"])
+      expect(await to({ channel, to: "#a" })).toEqual({ channel: "board", to: "#a", accountId: "wide" });
+    expect(["board-plugin", "none"].map((name) => messaging.channelOf(name))).toEqual(["board", undefined]);
+  });
+
+  test("last is where the session heard from somebody, else where the main session did", async () => {
+    const route = { channel: "board", accountId: "narrow", to: "#main", threadId: "t" };
+    await known("agent:main:main", route)();
+    await known("agent:main:board:direct:ada", { ...route, to: "#ada" })();
+    expect(await to({ channel: "last", to: undefined as never })).toEqual(route);
+    expect(await to({ channel: "last", to: undefined as never, sessionKey: "agent:main:board:direct:ada" })).toMatchObject({ to: "#ada" });
+  });
+
+  test("last with another recipient is the same account, but not its thread", async () => {
+    expect(await to({ channel: "last", to: " #other " })).toEqual({ channel: "board", accountId: "narrow", to: "#other" });
+    expect(await to({ channel: "last", to: "#main" })).toMatchObject({ to: "#main", threadId: "t" });
+    await expect(to({ channel: "last", to: "nobody" })).rejects.toMatchObject({ code: "invalid-recipient" });
   });
 });
 

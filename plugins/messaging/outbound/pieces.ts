@@ -1,8 +1,8 @@
-import { type Channel, messageOf, type PluginContext, type SvcConfig } from "svc/sdk";
+import { type Channel, messageOf, type PluginContext } from "svc/sdk";
 import { messagingErrors } from "../errors.ts";
 import { type Outgoing, partUid } from "../queue/message.ts";
 import { parseMarkdown } from "./markdown.ts";
-import { outboundRulesOf } from "./rules.ts";
+import { type OutboundRules, outboundRulesOf } from "./rules.ts";
 import { type SplitText, splitIr } from "./split.ts";
 
 /** Messages that one text becomes at most; a flood of more is of use to nobody. */
@@ -15,19 +15,22 @@ const MAX_PIECES = 100;
  */
 export function toPieces(message: Outgoing, channel: Channel | undefined, ctx: Pick<PluginContext, "snapshot" | "logger">): Outgoing[] {
   if (!channel) return [message];
-  const { pieces: found, leftOut } = split(message, channel, ctx.snapshot());
+  const rules = outboundRulesOf(ctx.snapshot(), channel, message.route.accountId);
+  const { pieces: found, leftOut } = split(message, channel, rules);
   const pieces = found.filter(({ text }) => text.trim() !== "");
   if (leftOut > 0) {
     pieces[pieces.length - 1] = { text: tooLongText(leftOut), spans: [] };
     ctx.logger.warn(`message ${message.uid} to ${channel.id} is too long; its end stays in the session`, { pieces: MAX_PIECES, leftOut });
   }
-  if (pieces.length === 1) return [{ ...message, ...pieces[0] }];
-  const { preview, ...rest } = message;
+  const { replyToId, preview, ...own } = message;
   return pieces.map((piece, i) => {
+    const isQuoting = channel.capabilities.replyTo && (rules.replyToMode === "all" || (rules.replyToMode === "first" && i === 0));
+    const whole = { ...own, ...piece, ...(isQuoting && replyToId !== undefined ? { replyToId } : {}) };
+    if (pieces.length === 1) return preview ? { ...whole, preview } : whole;
     const part = { message: message.uid, index: i + 1, of: pieces.length };
     // A preview that became too long goes away where it can; elsewhere the beginning takes its place.
     const first = preview && i === 0 ? { preview: channel.capabilities.unsend ? { ...preview, isFixed: true as const } : preview } : {};
-    return { ...rest, ...first, ...piece, uid: partUid(message.uid, part.index), part };
+    return { ...whole, ...first, uid: partUid(message.uid, part.index), part };
   });
 }
 
@@ -36,8 +39,7 @@ function tooLongText(leftOut: number): string {
   return `[The end of this message is left out: about ${leftOut} more characters are too many for this chat.]`;
 }
 
-function split({ text, route }: Outgoing, channel: Channel, config: SvcConfig): SplitText {
-  const { tables, ...rules } = outboundRulesOf(config, channel, route.accountId);
+function split({ text }: Outgoing, channel: Channel, { tables, ...rules }: OutboundRules): SplitText {
   const { unit, render } = channel.text;
   try {
     return splitIr(parseMarkdown(text, tables), { ...rules, unit, render: (ir) => render(ir), maxPieces: MAX_PIECES });

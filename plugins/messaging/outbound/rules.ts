@@ -8,6 +8,7 @@ const NO_LIMIT = 100_000;
 /** Form of the messages that go out through one account. */
 export interface OutboundRules extends Pick<SplitRules, "limit" | "mode"> {
   tables: TableMode;
+  replyToMode: "off" | "first" | "all";
 }
 
 /** The account's own keys, else those of its channel, else `channels.defaults`; never more than the platform takes. Pure. */
@@ -25,6 +26,7 @@ export function outboundRulesOf(
   return {
     limit: most,
     mode: own.chunkMode ?? section.chunkMode ?? defaults.chunkMode,
+    replyToMode: own.replyToMode ?? section.replyToMode ?? defaults.replyToMode,
     tables: own.markdown?.tables ?? section.markdown?.tables ?? defaults.markdown.tables,
   };
 }

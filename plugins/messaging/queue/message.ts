@@ -23,6 +23,8 @@ const storedMessage = z.object({
     accountId: z.string().optional(),
     threadId: z.string().optional(),
   }),
+  /** Message on the platform that this one quotes. */
+  replyToId: z.string().optional(),
   text: z.string(),
   /** Styles over the text; a text without them goes out as it is. */
   spans: z.array(storedSpan).optional(),
@@ -41,17 +43,19 @@ const storedMessage = z.object({
 export type StoredMessage = z.output<typeof storedMessage>;
 
 /** A message and the row that it is. */
-export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice" | "spans" | "part" | "preview"> {
+export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice" | "spans" | "part" | "preview" | "replyToId"> {
   uid: string;
   route: MessageRoute;
   spans?: MarkdownIR["spans"];
   part?: NonNullable<StoredMessage["part"]>;
+  replyToId?: string;
   isNotice?: true;
   preview?: PostedPreview;
 }
 
 export function toStored({
   route,
+  replyToId,
   text,
   spans = [],
   part,
@@ -64,6 +68,7 @@ export function toStored({
   return {
     v: 1,
     route: { ...route },
+    ...(replyToId === undefined ? {} : { replyToId }),
     text,
     ...(spans.length === 0 ? {} : { spans: spans.map(encodeSpan) }),
     ...(part === undefined ? {} : { part }),
@@ -114,7 +119,7 @@ export function handleOf(uid: string): string {
 export function readOutgoing(uid: string, payload: unknown): Outgoing | undefined {
   const parsed = storedMessage.safeParse(payload);
   if (!parsed.success) return undefined;
-  const { text, spans, part, origin, sessionKey, agentId, isNotice, preview } = parsed.data;
+  const { replyToId, text, spans, part, origin, sessionKey, agentId, isNotice, preview } = parsed.data;
   const { channel, to, accountId, threadId } = parsed.data.route;
   const route: MessageRoute = {
     channel,
@@ -125,6 +130,7 @@ export function readOutgoing(uid: string, payload: unknown): Outgoing | undefine
   return {
     uid,
     route,
+    ...(replyToId === undefined ? {} : { replyToId }),
     text,
     ...(spans === undefined ? {} : { spans: spans.flatMap((span) => decodeSpan(span) ?? []) }),
     ...(part === undefined ? {} : { part }),

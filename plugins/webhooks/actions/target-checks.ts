@@ -7,10 +7,11 @@ const thinkingLevels = ["off", "minimal", "low", "medium", "high"];
 const MAX_ECHO_CHARS = 128;
 
 /** `last`, or a channel that there is now. @throws {SvcError} `hook-invalid` */
-export function checkChannel(channel: string, messaging: Pick<Messaging, "channels"> | undefined): string {
+export function checkChannel(channel: string, messaging: Pick<Messaging, "channels" | "channelOf"> | undefined): string {
   const known = ["last", ...(messaging?.channels() ?? ["webchat"])];
-  if (!known.includes(channel)) throw invalid(`channel must be ${known.join("|")}`);
-  return channel;
+  const id = known.includes(channel) ? channel : messaging?.channelOf(channel);
+  if (id === undefined) throw invalid(`channel must be ${known.join("|")}`);
+  return id;
 }
 
 /** The full reference of a model that the agent may use. @throws {SvcError} `hook-invalid` */

@@ -16,7 +16,7 @@ export interface ActionDeps {
   hooks: HooksConfig;
   agents: Pick<Agents, "list" | "resolve" | "checkModel">;
   /** Absent: nobody carries messages; `last` and `webchat` may be named all the same. */
-  messaging: Pick<Messaging, "channels"> | undefined;
+  messaging: Pick<Messaging, "channels" | "channelOf"> | undefined;
   /** Warnings about this request for the log. */
   warnings: string[];
 }

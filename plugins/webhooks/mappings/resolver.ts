@@ -21,7 +21,7 @@ export interface ResolverDeps {
   /** Looks up agents with each request. @throws {SvcError} `service-unavailable` */
   agents(): Pick<Agents, "list" | "resolve" | "checkModel">;
   /** Undefined while nobody carries messages. */
-  messaging(): Pick<Messaging, "channels"> | undefined;
+  messaging(): Pick<Messaging, "channels" | "channelOf"> | undefined;
   clock: Pick<Clock, "now">;
 }
 
