@@ -4,10 +4,11 @@ import { channelFaultCases } from "./channel-faults.ts";
 import { channelPacketCases } from "./channel-packets.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
 import type { ChannelStage, ChannelSubject } from "./channel-stage.ts";
+import { channelTextCases } from "./channel-text.ts";
 import { type ContractCase, defineCases } from "./contract.ts";
 
 /**
- * Conformance suite of a channel adapter, to be called inside `describe`: round trips, limits, capabilities, packets, lost links, refused
+ * Conformance suite of a channel adapter, to be called inside `describe`: round trips, limits, rendered texts, capabilities, packets, lost links, refused
  * credentials, two accounts, acknowledgements, secrets. The suite stands in for the plugin that owns channels: admission, splitting and queues are proven there.
  */
 export function channelContract(subject: ChannelSubject): void {
@@ -43,6 +44,7 @@ export function channelCases(subject: ChannelSubject): ContractCase[] {
         [],
       );
     }),
+    ...channelTextCases(subject, onStage),
     ...channelPacketCases(subject, onStage),
     ...channelFaultCases(subject, onStage),
   ];

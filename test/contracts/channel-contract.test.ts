@@ -52,6 +52,17 @@ const without = <T extends object>(value: T, key: keyof T): T => {
   return rest as T;
 };
 
+/** A channel whose texts are rendered in another way. */
+function withRender(change: (render: Lines["text"]["render"]) => Lines["text"]["render"]): Lines {
+  const own = createLinesChannel();
+  return { ...own, text: { ...own.text, render: change(own.text.render) } };
+}
+
+const WORDS = "a rendered text has every word once and in order, and the address of each link";
+const ALIKE = "a text is rendered alike each time, whatever was rendered before it";
+const MARKS = "every piece of a style is marked as the whole is";
+const PIECES = "pieces of a long text arrive whole, once and in order, with their styles, fences and wide characters";
+
 const mutants: Array<[string, () => Lines, string]> = [
   [
     "shows its token when it is inspected",
@@ -122,6 +133,55 @@ const mutants: Array<[string, () => Lines, string]> = [
     "sends only ASCII",
     () => withMessage((m) => cut(m, (text) => text.replace(/[^ -~\n\t]/g, "?"))),
     "lines and characters of more than one byte go out as they are",
+  ],
+  [
+    "drops what stands behind a style",
+    () => withRender((render) => (ir) => ({ text: render(ir).text.slice(0, ir.spans[0] ? ir.spans[0].end + 8 : undefined) })),
+    WORDS,
+  ],
+  [
+    "writes styled words twice",
+    () =>
+      withRender((render) => (ir) => ({ text: render(ir).text + ir.spans.map(({ start, end }) => ir.text.slice(start, end)).join(" ") })),
+    WORDS,
+  ],
+  [
+    "loses the addresses of links",
+    () => withRender((render) => (ir) => render({ ...ir, spans: ir.spans.filter(({ href }) => !href) })),
+    WORDS,
+  ],
+  [
+    "leaves a style on for the next text",
+    () =>
+      withRender((render) => {
+        let open = "";
+        return (ir) => {
+          const { text } = render(ir);
+          const shown = open + text;
+          open = ir.spans.some(({ kind }) => kind === "bold") ? "*" : "";
+          return { text: shown };
+        };
+      }),
+    ALIKE,
+  ],
+  [
+    "closes a fence only when its last line is there",
+    () =>
+      withRender((render) => (ir) => {
+        const { text } = render(ir);
+        return { text: ir.spans[0]?.kind === "codeBlock" && !ir.text.endsWith("zzz") ? text.replace(/\n```$/, "") : text };
+      }),
+    MARKS,
+  ],
+  [
+    "cuts a styled text where its plain text would have its limit",
+    () => withMessage((m) => cut(m, (text) => (text.includes("```") ? text.slice(0, 3_900) : text))),
+    PIECES,
+  ],
+  [
+    "sends the second line of a piece first",
+    () => withMessage((m) => cut(m, (text) => (text.startsWith("```") ? text.split("\n").reverse().join("\n") : text))),
+    PIECES,
   ],
   ["loses the thread of its answer", () => withMessage((m) => without(m, "threadId")), "threads and replies are kept both ways"],
   ["loses what a user replied to", () => withEvent((e) => without(e, "replyTo")), "threads and replies are kept both ways"],

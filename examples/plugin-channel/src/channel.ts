@@ -3,6 +3,7 @@ import { type Channel, type ChannelRun, messageOf, NotDispatchedError } from "sv
 import { CHANNEL_ID, inspectAccount, type LinesAccount, listAccounts, resolveAccount } from "./accounts.ts";
 import { type Link, openLink, Refused } from "./link.ts";
 import type { Line } from "./protocol.ts";
+import { renderText } from "./rendered-text.ts";
 
 const MAX_WAIT_MS = 60_000;
 /** A link that held this long starts the waits over. */
@@ -49,7 +50,7 @@ export function createLinesChannel(): Channel<LinesAccount> {
       normalize: (raw) => /^([#@][\w-]{1,64})$/.exec(raw.trim().replace(`${CHANNEL_ID}:`, ""))?.[1] ?? null,
       format: (target) => `${CHANNEL_ID}:${target}`,
     },
-    text: { limit: 4_000, unit: "utf16", render: ({ text }) => ({ text }) },
+    text: { limit: 4_000, unit: "utf16", render: renderText },
   };
 }
 
