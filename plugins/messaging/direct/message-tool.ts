@@ -32,7 +32,7 @@ export function messageTool(deps: Deps): Tool<z.output<typeof input>> {
       const { text, to, channel, threadId } = args;
       // Models of small servers count their calls anew in each turn, so the call alone is no name for a message.
       const uid = uidOf("tool", call.runId, call.toolCallId, text, channel ?? "", to ?? "", threadId ?? "");
-      const sent = await sendOnce(deps.service, { ...route, sessionKey, agentId, text, origin: "chat", uid }, signal);
+      const sent = await sendOnce(deps.service, { ...route, sessionKey, agentId, text, isAnswer: false, origin: "chat", uid }, signal);
       return { status: sent.status, ...sent.route, ...(sent.messageId === undefined ? {} : { messageId: sent.messageId }) };
     },
   };

@@ -30,8 +30,10 @@ export async function sendOnce(
 ): Promise<Sent> {
   const { uid, route } = await service.deliver(request);
   try {
-    const { state, messageId, error } = await service.waitDelivered(uid, { signal, timeoutMs: WAIT_MS });
+    const { state, messageId, error, withheld } = await service.waitDelivered(uid, { signal, timeoutMs: WAIT_MS });
     if (state === "failed" || state === "expired") throw messagingErrors.notDelivered({ uid, reason: error ?? "no reason is known" });
+    if (withheld === "policy")
+      throw messagingErrors.notDelivered({ uid, reason: "session.sendPolicy, or the session's own setting, denies it" });
     const status = state === "done" ? "sent" : "uncertain";
     return { uid, route, status, ...(messageId === undefined ? {} : { messageId }) };
   } catch (error) {

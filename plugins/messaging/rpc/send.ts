@@ -52,7 +52,7 @@ async function knownMessage(ctx: PluginContext, uid: string) {
 
 async function newMessage(params: Params, { ctx, service, channels }: Omit<SendDeps, "signal">) {
   const { to, message, channel, accountId, threadId, sessionKey: wantedKey } = params;
-  if (channel !== undefined && channel !== "last" && channel !== WEBCHAT && !channels.get(channel)) {
+  if (channel !== undefined && channel !== "last" && channels.idOf(channel) === undefined) {
     throw messagingErrors.unsupportedChannel({ channel, known: channels.ids().join(", ") });
   }
   const { agentId, sessionKey } = ctx.service("agents@1").resolve(wantedKey === undefined ? {} : { sessionKey: wantedKey });
@@ -62,5 +62,5 @@ async function newMessage(params: Params, { ctx, service, channels }: Omit<SendD
   // A bare recipient does not say on which channel it is, and the main session takes none.
   const isFromPrefix = channel !== undefined || route.to !== to;
   if (route.channel === WEBCHAT || !isFromPrefix) throw messagingErrors.noChannel({ to });
-  return { ...route, text: message, origin: "chat" as const, sessionKey, agentId };
+  return { ...route, text: message, isAnswer: false, origin: "chat" as const, sessionKey, agentId };
 }
