@@ -9,7 +9,7 @@ import { readOutgoing } from "../queue/message.ts";
 type Params = ParamsOf<"send">;
 
 /** `send`. A repeat gets the same answer while it is remembered; afterwards, and after a restart, the row of the message stands in for it. */
-export function registerSendMethod(ctx: PluginContext, deps: { service: Messaging; channels: Pick<Channels, "ids" | "get"> }): void {
+export function registerSendMethod(ctx: PluginContext, deps: { service: Messaging; channels: Pick<Channels, "ids" | "idOf"> }): void {
   const replays = createReplays({ monotonic: () => ctx.clock.monotonic() });
   ctx.registerRpc({
     ...methodOf(messagingMethods, "send"),
@@ -20,7 +20,7 @@ export function registerSendMethod(ctx: PluginContext, deps: { service: Messagin
 interface SendDeps {
   ctx: PluginContext;
   service: Messaging;
-  channels: Pick<Channels, "ids" | "get">;
+  channels: Pick<Channels, "ids" | "idOf">;
   signal: AbortSignal;
 }
 
