@@ -61,7 +61,7 @@ export function createMailChannel(deps: MailDeps, times: Partial<MailTiming> = {
         await room.threads.open();
         rooms.set(run, room);
         const handle = createHandler(room);
-        run.state({ self: { id: account.address } });
+        run.state({ self: { id: account.address, name: account.address } });
         await keepConnected(run, {
           firstWaitMs: timing.reconnectMs,
           random: Math.random,

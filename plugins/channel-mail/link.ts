@@ -1,7 +1,7 @@
 import { type ChannelRun, messageOf, sleep, withLimit } from "svc/sdk";
 import type { MailAccount } from "./accounts.ts";
 import { autoMailReason } from "./auto-mail.ts";
-import type { ImapError } from "./client.ts";
+import { type ImapError, loadSmtp } from "./client.ts";
 import { connectImap, type Reach } from "./connect.ts";
 import { type Handled, Inbox } from "./inbox.ts";
 import { idOf, toEvent, withMedia } from "./incoming.ts";
@@ -25,6 +25,8 @@ export interface Mailroom {
 export async function linkOnce(mailroom: Mailroom, handle: Handler, onReady: () => void): Promise<undefined> {
   const { run, reach, progress } = mailroom;
   const { timing } = reach;
+  // The first answer is not to wait for its library: what is cut off while it is sent may be with the server.
+  await loadSmtp(reach.vendor);
   const client = await connectImap(reach, run.signal);
   const gone = new AbortController();
   const signal = AbortSignal.any([run.signal, gone.signal]);

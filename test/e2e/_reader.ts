@@ -10,12 +10,18 @@ import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { SharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
 
-/** Port of the gateway, of the page's own server and of a server of IRC, as the pages print them. */
-const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667" };
+/** Ports of the gateway, of the page's own server and of servers of IRC and mail, and the folder of the latter, as the pages print them. */
+const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667", imap: "1143", smtp: "1025", mail: "/tmp/svc-guide-mail" };
 /** Lines that go on until somebody ends them. */
-const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii)\b/;
+const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii|dovecot|aiosmtpd)(?:\s|$)/;
 /** Line that each of these programs prints once it serves. */
-const SERVES: Readonly<Record<string, string>> = { svc: "watching", ngircd: "Now listening", ii: "End of MOTD command" };
+const SERVES: Readonly<Record<string, string>> = {
+  svc: "watching",
+  ngircd: "Now listening",
+  ii: "End of MOTD command",
+  dovecot: "starting up",
+  aiosmtpd: "Server is listening",
+};
 /** The line that installs what the package.json of a new folder asks for, and runs the tests. */
 export const TESTING = "npm install && npm test";
 const LINE_MS = 300_000;
@@ -53,7 +59,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   await chmod(join(bin, "svc"), 0o755);
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
-  const [serverPort, ircPort] = [await freePort(), await freePort()];
+  const [serverPort, ircPort, imapPort, smtpPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   let said = "";
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 
@@ -71,6 +77,9 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
     text
       .replaceAll(PRINTED.server, String(serverPort))
       .replaceAll(PRINTED.irc, String(ircPort))
+      .replaceAll(PRINTED.imap, String(imapPort))
+      .replaceAll(PRINTED.smtp, String(smtpPort))
+      .replaceAll(PRINTED.mail, `${folder}-mail`)
       .replaceAll(PRINTED.gateway, `127.0.0.1:${await gatewayPort()}`);
   const cwd = () => readFile(join(state, "cwd"), "utf8");
   const start = async (script: string): Promise<{ child: ChildProcess; out: { stdout: string; stderr: string } }> => {
@@ -123,7 +132,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
 
   onTestFinished(async () => {
     for (const entry of [...running]) await end(entry);
-    await rm(folder, { recursive: true, force: true });
+    for (const path of [folder, `${folder}-mail`]) await rm(path, { recursive: true, force: true });
   });
 
   return {

@@ -8,7 +8,7 @@ const MAX_DEPTH = 6;
 /** Keys of an account that say where it is, not how it gets in. */
 const plainKeys = new Set([
   ...["accountId", "name", "host", "url", "nick", "nickAlternatives", "realname", "user", "username", "server", "serverName"],
-  ...["mechanism", "caPath", "certPath", "keyPath"],
+  ...["mechanism", "caPath", "certPath", "keyPath", "address", "fromName", "mailbox", "authservIds"],
 ]);
 
 /** A text of a channel as operators may see it. */
