@@ -10,10 +10,10 @@ import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { SharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
 
-/** Ports of the gateway, of the page's own server and of servers of IRC and mail, and the folder of the latter, as the pages print them. */
-const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667", imap: "1143", smtp: "1025", mail: "/tmp/svc-guide-mail" };
+/** Ports of the gateway, of the page's own server and of servers of IRC, mail and MQTT, and the folder of mail, as the pages print them. */
+const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667", imap: "1143", smtp: "1025", mail: "/tmp/svc-guide-mail", mqtt: "1883" };
 /** Lines that go on until somebody ends them. */
-const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii|dovecot|aiosmtpd)(?:\s|$)/;
+const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii|dovecot|aiosmtpd|mosquitto)(?:\s|$)/;
 /** Line that each of these programs prints once it serves. */
 const SERVES: Readonly<Record<string, string>> = {
   svc: "watching",
@@ -21,6 +21,7 @@ const SERVES: Readonly<Record<string, string>> = {
   ii: "End of MOTD command",
   dovecot: "starting up",
   aiosmtpd: "Server is listening",
+  mosquitto: "running",
 };
 /** The line that installs what the package.json of a new folder asks for, and runs the tests. */
 export const TESTING = "npm install && npm test";
@@ -59,7 +60,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   await chmod(join(bin, "svc"), 0o755);
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
-  const [serverPort, ircPort, imapPort, smtpPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
+  const [serverPort, ircPort, imapPort, smtpPort, mqttPort] = [await freePort(), await freePort(), await freePort(), await freePort(), await freePort()];
   let said = "";
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 
@@ -80,6 +81,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
       .replaceAll(PRINTED.imap, String(imapPort))
       .replaceAll(PRINTED.smtp, String(smtpPort))
       .replaceAll(PRINTED.mail, `${folder}-mail`)
+      .replaceAll(PRINTED.mqtt, String(mqttPort))
       .replaceAll(PRINTED.gateway, `127.0.0.1:${await gatewayPort()}`);
   const cwd = () => readFile(join(state, "cwd"), "utf8");
   const start = async (script: string): Promise<{ child: ChildProcess; out: { stdout: string; stderr: string } }> => {

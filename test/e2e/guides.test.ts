@@ -43,10 +43,10 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
     .filter(({ language }) => language === "sh")
     .map(({ text }) => text)
     .join("\n");
-  if (/^npm install\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start")) return skippedFor("the npm registry");
-  if (typed.includes("svc channels add") && !isRegistryThere) return skippedFor("the npm registry");
+  if (/^(npm install|svc channels add)\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start"))
+    return skippedFor("the npm registry");
   if (/^dovecot\b/m.test(typed) && process.getuid?.() !== 0) return skippedFor("root, who starts dovecot");
-  const commands = ["curl", "openssl", "ngircd", "ii", "dovecot", "aiosmtpd"].filter((command) =>
+  const commands = ["curl", "openssl", "ngircd", "ii", "dovecot", "aiosmtpd", "mosquitto", "mosquitto_pub"].filter((command) =>
     new RegExp(`\\b${command}\\b`).test(typed),
   );
   return needs(...commands, ...(blocks.some(({ language }) => language === "html") ? ["chromium"] : []));
@@ -103,6 +103,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "hook-preset.md",
     "irc-in-five-minutes.md",
     "mail-in-five-minutes.md",
+    "mqtt-in-five-minutes.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
     "signal.md",
