@@ -1,4 +1,4 @@
-import { type ChannelAccount, commonErrors, isRecord, type SvcConfig } from "svc/sdk";
+import { accountIds, accountKeys, type ChannelAccount, commonErrors, isRecord, type RawAccount, type SvcConfig } from "svc/sdk";
 import { isBare, parseAddress } from "./address.ts";
 
 /** Id of the channel: the key of its section under `channels`. */
@@ -36,18 +36,12 @@ export interface XmppAccount extends ChannelAccount {
   rooms: WantedRoom[];
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
-const DEFAULT = "default";
 const MAX_ROOMS = 100;
 const needed = ["jid", "password"];
 
-/** Accounts of the section: `default` where the section itself names an address, or has no accounts at all, and the named ones. */
+/** Returns the ids of the accounts that the section describes. */
 export function listAccounts(config: SvcConfig): string[] {
-  const { own, accounts } = sectionOf(config);
-  const named = Object.keys(accounts);
-  const isOwn = own.jid !== undefined || (named.length === 0 && Object.keys(own).length > 0);
-  return [...new Set([...(isOwn ? [DEFAULT] : []), ...named])];
+  return accountIds(config, CHANNEL_ID, ["jid"]);
 }
 
 /** Keys that the account lacks. The values of secrets are not looked at. */
@@ -97,19 +91,9 @@ export function secretValues({ password, rooms }: XmppAccount): string[] {
   return values.filter((value) => value !== "");
 }
 
-function sectionOf(config: SvcConfig): { own: Raw; accounts: Readonly<Record<string, Raw>> } {
-  const section = (config.channels as Record<string, unknown>)[CHANNEL_ID];
-  const { accounts, defaultAccount: _, ...own } = isRecord(section) ? section : {};
-  return { own, accounts: isRecord(accounts) ? (accounts as Record<string, Raw>) : {} };
-}
-
 /** Keys of the section are inherited by the accounts; so are those of `tls`, one by one. */
-function mergedAccount(config: SvcConfig, accountId: string): Raw {
-  const { own, accounts } = sectionOf(config);
-  const account = (Object.hasOwn(accounts, accountId) && accounts[accountId]) || {};
-  const merged: Record<string, unknown> = { ...own, ...account };
-  if (isRecord(own.tls) && isRecord(account.tls)) merged.tls = { ...own.tls, ...account.tls };
-  return merged;
+function mergedAccount(config: SvcConfig, accountId: string): RawAccount {
+  return accountKeys(config, CHANNEL_ID, accountId, ["tls"]);
 }
 
 function tlsOf(raw: unknown): TlsSettings | undefined {

@@ -16,6 +16,8 @@ interface Sent {
 export class Acknowledgements {
   readonly #pending = new Set<number>();
   readonly #unacked: Sent[] = [];
+  /** Of those the ones that are not sent again. */
+  readonly #gone = new WeakSet<Xml>();
   #received = 0;
   #acked = 0;
 
@@ -31,6 +33,12 @@ export class Acknowledgements {
   get handled(): number {
     const [first] = this.#pending;
     return (first === undefined ? this.#received : first - 1) % MODULO;
+  }
+
+  /** Goes on behind the stanzas that the server was told are handled: it sends the others again. */
+  rewind(told: number): void {
+    this.#received = told;
+    this.#pending.clear();
   }
 
   /** Counts a stanza that is sent. @throws {Error} when the server acknowledges nothing any more */
@@ -59,8 +67,6 @@ export class Acknowledgements {
     this.#unacked[at] = { stanza, onAck: undefined };
     this.#gone.add(stanza);
   }
-
-  readonly #gone = new WeakSet<Xml>();
 
   /** Stanzas to send again on the link that goes on with the session; from here on they count anew. */
   resend(): Xml[] {

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
-import { type Channel, messageOf } from "svc/sdk";
+import { AccountRefusedError, type Channel, messageOf } from "svc/sdk";
 import { secretValues, type XmppAccount } from "./accounts.ts";
 import { messageWithout } from "./keep-linked.ts";
 import { logIn, newId } from "./login.ts";
 import { Questions } from "./questions.ts";
-import { AccountRefused, conditionOf } from "./refusals.ts";
+import { conditionOf } from "./refusals.ts";
 import { NS } from "./stream.ts";
 import type { XmppTiming } from "./timing.ts";
 import { attrOf, childOf, childrenOf, type XmlElement, xml } from "./xml.ts";
@@ -116,6 +116,6 @@ async function visit<T>(
     }
   } catch (error) {
     const reason = messageWithout(messageOf(error), secretValues(account));
-    return { error: error instanceof AccountRefused ? reason : `no link: ${reason}` };
+    return { error: error instanceof AccountRefusedError ? reason : `no link: ${reason}` };
   }
 }

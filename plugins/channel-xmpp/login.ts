@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { messageOf, withLimit } from "svc/sdk";
+import { AccountRefusedError, messageOf, withLimit } from "svc/sdk";
 import type { XmppAccount } from "./accounts.ts";
-import { AccountRefused, conditionOf, wordsOf } from "./refusals.ts";
+import { conditionOf, wordsOf } from "./refusals.ts";
 import { authenticate, chooseMechanism } from "./sasl.ts";
 import { serversOf } from "./servers.ts";
 import { NS, XmppStream } from "./stream.ts";
@@ -32,7 +32,7 @@ interface LoginOptions {
 
 /**
  * Connects, encrypts, identifies, and resumes the earlier session or binds a new one. The stream hands nothing over yet.
- * @throws {AccountRefused} when another try would end in the same way, {Error} for what may pass; no link is left then
+ * @throws {AccountRefusedError} when another try would end in the same way, {Error} for what may pass; no link is left then
  */
 export async function logIn(options: LoginOptions): Promise<Login> {
   const { account, timing, signal } = options;
@@ -59,7 +59,7 @@ async function negotiateInTime(stream: XmppStream, options: LoginOptions): Promi
   try {
     return await withLimit(negotiate(stream, options), limitMs, tooLate, options.signal);
   } catch (error) {
-    if (options.signal.aborted || error instanceof AccountRefused) stream.close();
+    if (options.signal.aborted || error instanceof AccountRefusedError) stream.close();
     else stream.wire.destroy(error instanceof Error ? error : new Error(messageOf(error)));
     throw error;
   }

@@ -1,8 +1,5 @@
-import { oneLine, printableLine, SendRefusedError } from "svc/sdk";
+import { AccountRefusedError, oneLine, printableLine, SendRefusedError } from "svc/sdk";
 import { attrOf, childOf, childrenOf, textOf, type XmlElement } from "./xml.ts";
-
-/** The server does not want this account as it is: trying again is of no use. */
-export class AccountRefused extends Error {}
 
 const MAX_WORDS = 200;
 /** Wait that a server asks for with an error of the type `wait`; it names none. */
@@ -28,11 +25,11 @@ const refusedStreams = new Set(["host-unknown", "host-gone"]);
 export function faultOfStream(element: XmlElement): Error {
   const { condition, words } = conditionOf(element);
   if (condition === "conflict") {
-    return new AccountRefused(
+    return new AccountRefusedError(
       `another client has taken this account's place (${words}); give each gateway its own account, or another resource`,
     );
   }
-  if (refusedStreams.has(condition)) return new AccountRefused(`the server does not serve this domain: ${words}`);
+  if (refusedStreams.has(condition)) return new AccountRefusedError(`the server does not serve this domain: ${words}`);
   if (condition === "see-other-host") return new Error("the server names another host; set it as host and port");
   return new Error(`the server ended the stream: ${words}`);
 }
@@ -52,7 +49,7 @@ const refusedLogins = new Set([
 export function faultOfLogin(element: XmlElement): Error {
   const { condition, words } = conditionOf(element);
   const message = `the server refused the account: ${words}`;
-  return refusedLogins.has(condition) ? new AccountRefused(message) : new Error(message);
+  return refusedLogins.has(condition) ? new AccountRefusedError(message) : new Error(message);
 }
 
 /** Conditions that pass, whatever the type says. */

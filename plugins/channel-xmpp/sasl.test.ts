@@ -1,5 +1,5 @@
+import { AccountRefusedError } from "svc/sdk";
 import { expect, test } from "vitest";
-import { AccountRefused } from "./refusals.ts";
 import { chooseMechanism, Scram } from "./sasl.ts";
 
 /** Examples of RFC 5802 and RFC 7677; their nonces and salts are fixed. */
@@ -54,6 +54,6 @@ test.each([
 });
 
 test("the password as it is does not go over a link that is not encrypted", () => {
-  expect(() => chooseMechanism(["PLAIN"], false)).toThrow(AccountRefused);
+  expect(() => chooseMechanism(["PLAIN"], false)).toThrow(AccountRefusedError);
   expect(() => chooseMechanism(["DIGEST-MD5"], true)).toThrow("DIGEST-MD5");
 });

@@ -1,6 +1,7 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { AccountRefused, faultOfLogin, wordsOf } from "./refusals.ts";
+import { AccountRefusedError } from "svc/sdk";
+import { faultOfLogin, wordsOf } from "./refusals.ts";
 import { NS, type XmppStream } from "./stream.ts";
 import { textOf, xml } from "./xml.ts";
 
@@ -21,19 +22,19 @@ interface Credentials {
   password: string;
 }
 
-/** Mechanism of choice among those of a server. @throws {AccountRefused} when there is none that may be used on this link */
+/** Mechanism of choice among those of a server. @throws {AccountRefusedError} when there is none that may be used on this link */
 export function chooseMechanism(offered: readonly string[], isEncrypted: boolean): string {
   const scram = Object.keys(hashes).find((name) => offered.includes(name));
   if (scram !== undefined) return scram;
   const names = wordsOf(offered.join(" ")) || "no mechanism";
-  if (!offered.includes("PLAIN")) throw new AccountRefused(`the server offers ${names}; this channel has SCRAM and PLAIN`);
-  if (!isEncrypted) throw new AccountRefused("the server wants the password as it is, and the link is not encrypted; set tls.enabled");
+  if (!offered.includes("PLAIN")) throw new AccountRefusedError(`the server offers ${names}; this channel has SCRAM and PLAIN`);
+  if (!isEncrypted) throw new AccountRefusedError("the server wants the password as it is, and the link is not encrypted; set tls.enabled");
   return "PLAIN";
 }
 
 /**
  * Proves to the server that the account knows its password, and with SCRAM the other way round.
- * @throws {AccountRefused} for wrong credentials; {Error} for what may pass
+ * @throws {AccountRefusedError} for wrong credentials; {Error} for what may pass
  */
 export async function authenticate(stream: XmppStream, mechanism: string, credentials: Credentials): Promise<void> {
   if (mechanism === "PLAIN") {

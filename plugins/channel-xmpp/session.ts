@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import { type ChannelRun, NotDispatchedError, type Receipt, SendRefusedError, settledWithin } from "svc/sdk";
+import { type ChannelInbox, type ChannelRun, NotDispatchedError, type Receipt, SendRefusedError, settledWithin } from "svc/sdk";
 import type { XmppAccount } from "./accounts.ts";
 import { Acknowledgements } from "./acknowledgements.ts";
 import { bareOf, normalizeTarget, parseAddress } from "./address.ts";
-import type { Inbox } from "./inbox.ts";
 import { countOf, type Earlier, newId } from "./login.ts";
 import { bodyOf, delayOf, isEncrypted, toEvent } from "./message.ts";
 import { Questions } from "./questions.ts";
@@ -19,7 +18,7 @@ const HINTS = "urn:xmpp:hints";
 
 interface SessionOptions {
   run: ChannelRun<XmppAccount>;
-  inbox: Inbox;
+  inbox: ChannelInbox;
   timing: XmppTiming;
 }
 
@@ -84,10 +83,11 @@ export class Session {
     await settledWithin(Promise.race([this.#rooms.settled(), ended]), timing.joinMs);
   }
 
-  /** Goes on after a link that broke. @param acked stanzas that the server has handled */
-  resume(stream: XmppStream, acked: number): void {
+  /** Goes on after a link that broke. @param acked stanzas that the server has handled @param told stanzas of the server that it was told are handled */
+  resume(stream: XmppStream, acked: number, told: number): void {
     this.#acks.ack(acked);
-    this.#toldHandled = this.#acks.handled;
+    this.#acks.rewind(told);
+    this.#toldHandled = told;
     const again = this.#acks.resend();
     this.#attach(stream);
     if (again.length > 0) stream.send(...again, xml("r", { xmlns: NS.sm }));
@@ -243,7 +243,11 @@ export class Session {
     const stream = this.#stream;
     if (!stream?.send(stanza)) return false;
     if (!isStanza || !this.#isCounting) return true;
-    this.#acks.send(stanza, onAck);
+    try {
+      this.#acks.send(stanza, onAck);
+    } catch (error) {
+      stream.wire.destroy(error as Error);
+    }
     if (this.#acks.waiting % 20 === 0) stream.send(xml("r", { xmlns: NS.sm }));
     return true;
   }

@@ -11,7 +11,11 @@ const MAX_DEPTH = 64;
 const MAX_ATTRIBUTES = 64;
 
 /** Content that a stream may not have, or not in such amounts. */
-export class XmlFault extends Error {}
+export class XmlFault extends Error {
+  constructor(what: string) {
+    super(`the server sends what XMPP does not allow: ${what}`);
+  }
+}
 
 interface ReaderHandlers {
   /** Called for the start of the stream. */
@@ -130,7 +134,7 @@ export class XmlReader {
 
   #keepRest(piece: string): void {
     this.#restChars += piece.length;
-    if (this.#restChars > MAX_TAG_CHARS) throw new XmlFault(`a tag is longer than ${MAX_TAG_CHARS} characters`);
+    if (this.#restChars > MAX_TAG_CHARS) throw new XmlFault(`a tag longer than ${MAX_TAG_CHARS} characters`);
     if (piece !== "") this.#rest.push(piece);
   }
 
@@ -148,7 +152,7 @@ export class XmlReader {
     const isEmpty = tag.endsWith("/");
     this.#count(tag.length);
     if (this.#open.length === 0) {
-      if (isEmpty) throw new XmlFault("the stream is an empty element");
+      if (isEmpty) throw new XmlFault("a stream without content");
       const root = openElement(tag, []);
       this.#open.push(root);
       return this.#handlers.onStream(root);
@@ -204,7 +208,7 @@ export class XmlReader {
 
   #count(chars: number): void {
     this.#stanzaChars += chars;
-    if (this.#stanzaChars > MAX_DROPPED_CHARS) throw new XmlFault(`a stanza is longer than ${MAX_DROPPED_CHARS} characters`);
+    if (this.#stanzaChars > MAX_DROPPED_CHARS) throw new XmlFault(`a stanza longer than ${MAX_DROPPED_CHARS} characters`);
   }
 
   #isFull(): boolean {

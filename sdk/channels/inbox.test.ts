@@ -69,3 +69,22 @@ test("what the host has not taken when the link is gone is lost, and counted", a
   await eventually(() => warnings.length === 1);
   expect(warnings[0]).toBe("2 messages were not taken, and the platform does not keep them: no storage");
 });
+
+test("a message is acknowledged to its platform when the host has it or never wants it, and not when it could not be stored", async () => {
+  const acknowledged: string[] = [];
+  const { box, warnings, gone } = inbox(async ({ id }) => {
+    if (id === "bad") throw new TypeError("text: expected a string");
+    if (id === "late") throw new Error("no storage");
+    return { status: "accepted" };
+  });
+  for (const id of ["good", "bad", "late"]) box.offer(event(id), () => void acknowledged.push(id));
+
+  await eventually(() => acknowledged.length === 2);
+  gone.abort();
+  await nextTurn();
+  await nextTurn();
+
+  expect(acknowledged).toEqual(["good", "bad"]);
+  // The platform keeps it.
+  expect(warnings).toHaveLength(1);
+});

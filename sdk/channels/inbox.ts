@@ -17,24 +17,35 @@ export interface ChannelInboxOptions {
   firstWaitMs: number;
 }
 
+/** A message that waits, and what acknowledges it to the platform. */
+interface Waiting {
+  event: InboundEvent;
+  onTaken: (() => void) | undefined;
+}
+
 /**
- * Hands messages of a platform that keeps none to the host, one after the other, in the order of their arrival. One that the host cannot store now is offered again
- * as long as the link stands; from 100 waiting messages on the platform is not read until fewer than 50 wait.
+ * Hands messages of a platform to the host, one after the other, in the order of their arrival. One that the host cannot store now is offered again as long as the
+ * signal lasts; from 100 waiting messages on the platform is not read until fewer than 50 wait.
  */
 export class ChannelInbox {
   readonly #options: ChannelInboxOptions;
-  readonly #waiting: InboundEvent[] = [];
+  readonly #waiting: Waiting[] = [];
   #isDraining = false;
 
   constructor(options: ChannelInboxOptions) {
     this.#options = options;
   }
 
-  /** Takes a message on. */
-  offer(event: InboundEvent): void {
-    this.#waiting.push(event);
+  /** Takes a message on. @param onTaken acknowledges it to a platform that keeps it until then; called when the host has it, or never wants it */
+  offer(event: InboundEvent, onTaken?: () => void): void {
+    this.#waiting.push({ event, onTaken });
     if (this.#waiting.length === PAUSE_AT) this.#options.link.pause();
     if (!this.#isDraining) void this.#drain();
+  }
+
+  /** True while the platform is not to be read on; a new link has to be told. */
+  get isFull(): boolean {
+    return this.#waiting.length >= PAUSE_AT;
   }
 
   async #drain(): Promise<void> {
@@ -42,11 +53,12 @@ export class ChannelInbox {
     this.#isDraining = true;
     let lost = 0;
     let reason: unknown;
-    for (let event = this.#waiting[0]; event !== undefined; event = this.#waiting[0]) {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       try {
-        await this.#give(event);
+        await this.#give(next.event);
+        next.onTaken?.();
       } catch (error) {
-        lost += 1;
+        if (!next.onTaken) lost += 1;
         reason = error;
       }
       this.#waiting.shift();

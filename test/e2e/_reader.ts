@@ -10,10 +10,19 @@ import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { SharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
 
-/** Ports of the gateway, of the page's own server and of servers of IRC, mail and MQTT, and the folder of mail, as the pages print them. */
-const PRINTED = { gateway: "127.0.0.1:18789", server: "8080", irc: "6667", imap: "1143", smtp: "1025", mail: "/tmp/svc-guide-mail", mqtt: "1883" };
+/** Ports of the gateway, of the page's own server and of servers of chats and mail, and the folder of mail, as the pages print them. */
+const PRINTED = {
+  gateway: "127.0.0.1:18789",
+  server: "8080",
+  irc: "6667",
+  xmpp: "5222",
+  imap: "1143",
+  smtp: "1025",
+  mail: "/tmp/svc-guide-mail",
+  mqtt: "1883",
+};
 /** Lines that go on until somebody ends them. */
-const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii|dovecot|aiosmtpd|mosquitto)(?:\s|$)/;
+const serving = /^(svc plugins dev|node serve\.mjs|ngircd|ii|prosody|go-sendxmpp|dovecot|aiosmtpd|mosquitto)(?:\s|$)/;
 /** Line that each of these programs prints once it serves. */
 const SERVES: Readonly<Record<string, string>> = {
   svc: "watching",
@@ -22,6 +31,8 @@ const SERVES: Readonly<Record<string, string>> = {
   dovecot: "starting up",
   aiosmtpd: "Server is listening",
   mosquitto: "running",
+  prosody: "Activated service 'c2s'",
+  "go-sendxmpp": "",
 };
 /** The line that installs what the package.json of a new folder asks for, and runs the tests. */
 export const TESTING = "npm install && npm test";
@@ -60,7 +71,8 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   await chmod(join(bin, "svc"), 0o755);
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
-  const [serverPort, ircPort, imapPort, smtpPort, mqttPort] = [await freePort(), await freePort(), await freePort(), await freePort(), await freePort()];
+  const ports = await Promise.all(Array.from({ length: 6 }, () => freePort()));
+  const [serverPort, ircPort, xmppPort, imapPort, smtpPort, mqttPort] = ports;
   let said = "";
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 
@@ -82,6 +94,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
       .replaceAll(PRINTED.smtp, String(smtpPort))
       .replaceAll(PRINTED.mail, `${folder}-mail`)
       .replaceAll(PRINTED.mqtt, String(mqttPort))
+      .replaceAll(PRINTED.xmpp, String(xmppPort))
       .replaceAll(PRINTED.gateway, `127.0.0.1:${await gatewayPort()}`);
   const cwd = () => readFile(join(state, "cwd"), "utf8");
   const start = async (script: string): Promise<{ child: ChildProcess; out: { stdout: string; stderr: string } }> => {

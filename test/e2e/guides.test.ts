@@ -46,9 +46,8 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
   if (/^(npm install|svc channels add)\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start"))
     return skippedFor("the npm registry");
   if (/^dovecot\b/m.test(typed) && process.getuid?.() !== 0) return skippedFor("root, who starts dovecot");
-  const commands = ["curl", "openssl", "ngircd", "ii", "dovecot", "aiosmtpd", "mosquitto", "mosquitto_pub"].filter((command) =>
-    new RegExp(`\\b${command}\\b`).test(typed),
-  );
+  const programs = ["curl", "openssl", "ngircd", "ii", "prosody", "go-sendxmpp", "dovecot", "aiosmtpd", "mosquitto", "mosquitto_pub"];
+  const commands = programs.filter((command) => new RegExp(`\\b${command}\\b`).test(typed));
   return needs(...commands, ...(blocks.some(({ language }) => language === "html") ? ["chromium"] : []));
 }
 
@@ -110,6 +109,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "talk-to-the-gateway.md",
     "test-a-plugin.md",
     "webhook-in-five-minutes.md",
+    "xmpp-in-five-minutes.md",
   ]);
 });
 
