@@ -110,5 +110,5 @@ function roomsOf(raw: unknown, nick: string): WantedRoom[] {
 }
 
 function textOr(value: unknown, otherwise: string): string {
-  return typeof value === "string" && value !== "" ? value : otherwise;
+  return typeof value === "string" && value !== "" ? value.normalize("NFC") : otherwise;
 }

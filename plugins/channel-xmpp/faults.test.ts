@@ -125,6 +125,21 @@ test("messages that the server kept while the account was away come once, with t
   expect(later.inbox.map(({ text }) => text)).toEqual(["three"]);
 });
 
+test("what the host had not taken when the account was stopped comes again", async () => {
+  const jid = `${nextBot()}@localhost`;
+  const before = drive(server.port, { jid });
+  Object.assign(before.run, { receive: async () => Promise.reject(new Error("no storage")) });
+  await before.is("ready");
+  const ada = await person(server, "ada");
+  await ada.say(jid, "keep this");
+  await ada.confirm();
+  await before.stop();
+
+  const after = drive(server.port, { jid });
+
+  expect((await eventually(() => after.inbox[0])).text).toBe("keep this");
+});
+
 test("of two gateways with one account the earlier is told, stays away, and disturbs the later one no more", async () => {
   const jid = `${nextBot()}@localhost`;
   const first = drive(server.port, { jid });

@@ -88,13 +88,13 @@ export class Rooms {
   }
 
   /** Tries rooms again that the account is not in, asks for the wanted nicks, and asks whether it is still in the others (XEP-0410). */
-  async again(): Promise<void> {
+  again(): void {
     for (const room of this.#rooms.values()) room.isAsked = false;
     this.join();
     for (const room of this.#rooms.values()) {
       if (!room.isJoined) continue;
       if (room.nick !== room.wanted.nick) this.#ask(room, room.wanted.nick);
-      else await this.#checkPresence(room);
+      else void this.#checkPresence(room);
     }
   }
 
@@ -122,12 +122,6 @@ export class Rooms {
     else if (type === "") this.#entered(room, from.resource, { user, codes, isOwn });
     if (this.#isSettled()) this.#onSettled?.();
     return true;
-  }
-
-  /** Forgets who is in the rooms: the session is a new one. */
-  reset(): void {
-    for (const room of this.#rooms.values()) Object.assign(room, { ...newRoom(room.wanted), problem: room.problem });
-    this.#people = 0;
   }
 
   #ask(room: Room, nick: string): void {

@@ -56,7 +56,7 @@ export class Session {
       ask: (to, type, payload) => this.#questions.ask(to, type, payload),
       logger: run.logger,
     });
-    this.#timers.push(setInterval(() => void this.#rooms.again(), timing.againMs));
+    this.#timers.push(setInterval(() => this.#rooms.again(), timing.againMs));
   }
 
   /** Session to go on with on the next link. */
@@ -148,7 +148,7 @@ export class Session {
     if (element.ns !== NS.client) return;
     const onDone = this.#isManaged ? this.#acks.receive() : () => undefined;
     if (!isWhole) {
-      this.#options.run.logger.warn(`a stanza of ${wordsOf(attrOf(element, "from"))} was too large to be read`);
+      this.#options.run.logger.warn("a stanza was too large to be read", { from: wordsOf(attrOf(element, "from")) });
       return onDone();
     }
     if (element.name === "message") return this.#takeMessage(element, onDone);
@@ -180,7 +180,8 @@ export class Session {
       return onDone();
     }
     const text = bodyOf(stanza);
-    if (!from || type === "headline" || text.trim() === "") return onDone();
+    // A domain is a server, which nobody can be asked about.
+    if (!from || from.local === "" || type === "headline" || text.trim() === "") return onDone();
     const bare = bareOf(from);
     const isRoom = this.#rooms.has(bare);
     const reason = isRoom
