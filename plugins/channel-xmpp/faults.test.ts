@@ -1,9 +1,9 @@
-import { xml } from "@xmpp/client";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect } from "vitest";
 import { drive, endAfterEach, ownServer, PASSWORD, person, tapOf } from "../../test/fixtures/xmpp-network.ts";
 import { needs } from "../../test/servers/needs.ts";
 import { type Prosody, startProsody } from "../../test/servers/prosody.ts";
+import { xml } from "../../test/servers/xmpp-user.ts";
 
 const { describe, test } = needs("prosody", "openssl");
 

@@ -1,6 +1,8 @@
 import { client, type Element, xml } from "@xmpp/client";
 import { eventually } from "../../sdk/testing/eventually.ts";
 
+export { xml };
+
 /** Somebody with a client of another house, so that nothing of ours is in it. */
 export interface XmppUser {
   /** `name@localhost`. */
