@@ -71,8 +71,8 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   await chmod(join(bin, "svc"), 0o755);
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
-  const ports = await Promise.all(Array.from({ length: 6 }, () => freePort()));
-  const [serverPort, ircPort, xmppPort, imapPort, smtpPort, mqttPort] = ports;
+  const serverPort = await freePort();
+  const [ircPort, xmppPort, imapPort, smtpPort, mqttPort] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
   let said = "";
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 

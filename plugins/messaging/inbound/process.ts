@@ -1,4 +1,4 @@
-import { type DeliveryRow, isSvcError, type JsonObject, messageOf, type RunHandle, type RunOutcome } from "svc/sdk";
+import { type DeliveryRow, isSvcError, type JsonObject, type MessageRoute, messageOf, type RunHandle, type RunOutcome } from "svc/sdk";
 import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached, untilAvailable } from "svc/sdk/internal";
 import { groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
