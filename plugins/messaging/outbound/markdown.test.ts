@@ -84,8 +84,12 @@ describe("whatever the text is", () => {
     const letters = (text: string) => text.replace(/[^\p{L}]/gu, "");
     fc.assert(
       fc.property(fc.array(alphabet, { maxLength: 60 }), (parts) => {
-        const source = parts.filter((part) => part !== "```" && part !== "http://").join("");
-        expect(letters(parseMarkdown(source, "off").text)).toBe(letters(source.replace(/^ {0,12}~{3,}.*$/gm, "")));
+        // The line of a fence is no text.
+        const source = parts
+          .filter((part) => part !== "http://")
+          .join("")
+          .replace(/`{3,}|~{3,}/g, " ");
+        expect(letters(parseMarkdown(source, "off").text)).toBe(letters(source));
       }),
       { numRuns: 500 },
     );
