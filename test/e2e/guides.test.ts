@@ -107,6 +107,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "publish-and-install.md",
     "signal.md",
     "talk-to-the-gateway.md",
+    "telegram.md",
     "test-a-plugin.md",
     "webhook-in-five-minutes.md",
     "xmpp-in-five-minutes.md",
