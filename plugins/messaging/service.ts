@@ -1,12 +1,4 @@
-import {
-  isSvcError,
-  type MessageRoute,
-  type Messaging,
-  mainSessionKey,
-  type PluginContext,
-  type StoreOp,
-  stripFrames,
-} from "svc/sdk";
+import { isSvcError, type MessageRoute, type Messaging, mainSessionKey, type PluginContext, type StoreOp, stripFrames } from "svc/sdk";
 import { isBareToken, judgeReply } from "svc/sdk/internal";
 import { type Channels, WEBCHAT } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
@@ -113,7 +105,10 @@ async function acceptOps(
 }
 
 /** True for messages that `session.sendPolicy`, or the session's own setting, keeps in their session. */
-async function isSilenced(ctx: PluginContext, { sessionKey, route: { channel } }: Pick<Outgoing, "sessionKey" | "route">): Promise<boolean> {
+async function isSilenced(
+  ctx: PluginContext,
+  { sessionKey, route: { channel } }: Pick<Outgoing, "sessionKey" | "route">,
+): Promise<boolean> {
   const own = (await ctx.service("store@2").sessions.get(sessionKey))?.sendPolicy;
   return own === undefined ? !isSendAllowed(ctx.snapshot().session.sendPolicy, { channel, sessionKey }) : own !== "allow";
 }

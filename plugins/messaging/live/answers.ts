@@ -163,7 +163,14 @@ export class GrowingAnswers {
 
 /** The text as one message of the channel, as it would be sent; undefined when it is more than one. */
 function render(text: string, channel: Channel, route: MessageRoute, ctx: AnswersDeps["ctx"]): RenderedText | undefined {
-  const message = { uid: "preview", route, text: withPrefix(text, ctx.snapshot()), origin: "chat" as const, sessionKey: "preview", agentId: "preview" };
+  const message = {
+    uid: "preview",
+    route,
+    text: withPrefix(text, ctx.snapshot()),
+    origin: "chat" as const,
+    sessionKey: "preview",
+    agentId: "preview",
+  };
   const [only, ...more] = toPieces(message, channel, ctx);
   return only && more.length === 0 ? channel.text.render({ text: only.text, spans: only.spans ?? [] }) : undefined;
 }
