@@ -103,6 +103,34 @@ async function untilBegun(ctx: PluginContext, runner: Pick<InboundRunner, "begin
   }
 }
 
+function createPairings(ctx: PluginContext, queue: Pick<Queue, "nudge">): Pairings {
+  return new Pairings({
+    store: () => ctx.service("store@2"),
+    clock: ctx.clock,
+    logger: ctx.logger,
+    replyOps: async (account, request, uid) =>
+      noticeOps(pairingText(account, request), {
+        account,
+        to: request.to,
+        uid,
+        agentId: defaultAgentId(ctx.snapshot()),
+        at: request.requestedAt,
+      }),
+    onRequested(account, request) {
+      queue.nudge();
+      ctx.logger.info(`pairing on ${account.channel}: somebody asks to be let in; see svc pairing list`, {
+        accountId: account.accountId,
+        sender: request.sender.id,
+      });
+      ctx.emit("messaging.pairing.requested", toPairingRequest(account, request));
+    },
+    onResolved: ({ channel, accountId }, { sender }, decision) =>
+      ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: sender.id, decision, ts: ctx.clock.now() }),
+    onRevoked: ({ channel, accountId }, { id }) =>
+      ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: id, decision: "revoked", ts: ctx.clock.now() }),
+  });
+}
+
 function createParts(ctx: PluginContext) {
   const store = () => ctx.service("store@2");
   const gateway = ctx.service("gateway@1");
@@ -159,31 +187,7 @@ function createParts(ctx: PluginContext) {
     deliver: (request) => service.deliver(request),
     display: (work) => displayRun(work, { ctx, typing, answers }),
   });
-  const pairings: Pairings = new Pairings({
-    store,
-    clock: ctx.clock,
-    logger: ctx.logger,
-    replyOps: async (account, request, uid) =>
-      noticeOps(pairingText(account, request), {
-        account,
-        to: request.to,
-        uid,
-        agentId: defaultAgentId(ctx.snapshot()),
-        at: request.requestedAt,
-      }),
-    onRequested(account, request) {
-      queue.nudge();
-      ctx.logger.info(`pairing on ${account.channel}: somebody asks to be let in; see svc pairing list`, {
-        accountId: account.accountId,
-        sender: request.sender.id,
-      });
-      ctx.emit("messaging.pairing.requested", toPairingRequest(account, request));
-    },
-    onResolved: ({ channel, accountId }, { sender }, decision) =>
-      ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: sender.id, decision, ts: ctx.clock.now() }),
-    onRevoked: ({ channel, accountId }, { id }) =>
-      ctx.emit("messaging.pairing.resolved", { channel, accountId, senderId: id, decision: "revoked", ts: ctx.clock.now() }),
-  });
+  const pairings: Pairings = createPairings(ctx, queue);
   return { accounts, channels, queue, service, runner, pairings };
 }
 

@@ -52,6 +52,7 @@ describe("a test file that leaves the process changed is told by name:", () => {
     const shared = projects.flatMap(({ test }) => (test?.isolate === false ? [[test.name, test.setupFiles]] : []));
     const watched = expect.arrayContaining(["./test/setup-shared.ts"]);
     expect(shared).toEqual([
+      ["e2e", watched],
       ["gateway", watched],
       ["meta", watched],
       ["unit", watched],

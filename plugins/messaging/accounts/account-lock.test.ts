@@ -3,13 +3,15 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { eventually } from "svc/sdk/testing";
 import { describe, expect, test } from "vitest";
+import { skippedFor } from "../../../test/servers/needs.ts";
 import { AccountHeldError, lockAccount } from "./account-lock.ts";
 
 // `darwin` is the way of systems whose sockets are files; it works on Linux as well.
 describe.each(["linux", "darwin"] as const)("the lock of an account, as on %s", (platform) => {
-  const skip = process.platform === "win32" || (platform === "linux" && process.platform !== "linux");
+  const isHere = process.platform === "linux" || (platform === "darwin" && process.platform !== "win32");
+  const { test: onPlatform } = isHere ? { test } : skippedFor(platform);
 
-  test.skipIf(skip)("is had by one, named to the other, and free when it is given back", async () => {
+  onPlatform("is had by one, named to the other, and free when it is given back", async () => {
     const identity = randomUUID();
     const lock = await lockAccount(identity, platform);
     await expect(lockAccount(identity, platform)).rejects.toThrow(`(process ${process.pid})`);
@@ -18,7 +20,7 @@ describe.each(["linux", "darwin"] as const)("the lock of an account, as on %s", 
     await (await lockAccount(identity, platform)).release();
   });
 
-  test.skipIf(skip)("is free when its process was killed", async () => {
+  onPlatform("is free when its process was killed", async () => {
     const identity = randomUUID();
     const program = `
       import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};

@@ -51,7 +51,7 @@ export interface GrowingAnswer {
   write(text: string, itemId: unknown): void;
 }
 
-/** What the final text of an answer finds of it: a preview that it takes the place of, and parts that were sent. */
+/** The part of an answer that is shown already: a preview that the final text takes the place of, and parts that were sent. */
 export interface Shown {
   preview?: PostedPreview;
   /** The text without the parts that were sent. */
@@ -97,7 +97,7 @@ export class GrowingAnswers {
     this.#blocks.delete(uid);
   }
 
-  /** What people have seen of the answer that this message is. Nothing more of it is shown from here on. */
+  /** Resolves with the part of the answer that people have seen. Nothing more of it is shown from here on. */
   async shown(uid: string, route: MessageRoute): Promise<Shown> {
     const channel = this.#deps.channel(route.channel);
     if (!uid.endsWith(ANSWER) || !channel) return nothingShown;

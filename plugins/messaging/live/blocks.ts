@@ -102,7 +102,7 @@ export class Blocks {
     this.#chars = end;
   }
 
-  /** What was not sent is part of the final text. */
+  /** Sends no more parts: the rest goes out with the final text. */
   #giveUp(error: unknown): void {
     this.#isClosed = true;
     this.#options.ctx.logger.debug(`run ${this.#options.row.uid}: its answer is not sent in parts`, { error: messageOf(error) });

@@ -40,7 +40,7 @@ export interface PreviewOptions {
   target(): { channel: Channel; run: ChannelRun; onPosted(messageId: string): void } | undefined;
   /** The text as one message of the channel; undefined when it does not fit. */
   render(text: string, channel: Channel): RenderedText | undefined;
-  /** What an earlier process has left. */
+  /** Step that an earlier process has left. */
   left: PreviewStep | undefined;
   /** Stores the step; no call of the platform begins before it resolves. */
   note(step: PreviewStep): Promise<void>;
@@ -121,7 +121,7 @@ export class Preview {
     const { channel, run } = target;
     const { to, threadId, uid } = this.#options;
     const rendered = this.#options.render(text, channel);
-    // What does not fit into one message is not shown before it is whole.
+    // A text that does not fit into one message is not shown before it is whole.
     if (!rendered) return;
     if (this.#messageId !== undefined) return channel.edit?.({ to, messageId: this.#messageId, text: rendered }, run);
     // Where a repeat is known to the platform, a post that was cut off by a kill is found again by its uid.

@@ -31,7 +31,7 @@ export function reasonOf({ enabled, configured, missing = [], lifecycle, lastErr
   return lifecycle === "ready" ? undefined : lastError;
 }
 
-/** What a person may do with an account. @param {Account} account @returns {"start" | "stop" | undefined} */
+/** Action that a person may take on an account. @param {Account} account @returns {"start" | "stop" | undefined} */
 export function actOf({ enabled, configured, lifecycle }) {
   if (!enabled || !configured) return undefined;
   return lifecycle === "stopped" || lifecycle === "blocked" ? "start" : "stop";
@@ -69,7 +69,7 @@ export function senderWords({ senderId, senderName }) {
   return senderName === undefined || senderName === senderId ? senderId : `${senderName} (${senderId})`;
 }
 
-/** What became of a test message. @param {{ status: string, to: string }} sent */
+/** Outcome of a test message. @param {{ status: string, to: string }} sent */
 export function sentWords({ status, to }) {
   if (status === "sent") return `Sent to ${to}.`;
   if (status === "queued") return `The message to ${to} waits in the queue.`;
