@@ -422,6 +422,45 @@ describe("a server that is no broker, or a bad one,", () => {
     expect((await account.is("recovering")).lastError).toBe("the broker did not accept the account within 0.05 s");
   });
 
+  test("uses identifiers again: what is said twice is two messages, and what comes twice is one", async () => {
+    const subscriptions: unknown[] = [];
+    let link: Socket | undefined;
+    let links = 0;
+    const acknowledged: number[] = [];
+    const port = await scripted((socket) => {
+      const parser = loadMqttCodec().parser({ protocolVersion: 5 });
+      link = socket;
+      parser.on("packet", ({ cmd, messageId, ...more }) => {
+        if (cmd === "connect") socket.write(packet({ cmd: "connack", sessionPresent: links++ > 0, reasonCode: 0 }));
+        if (cmd === "subscribe") {
+          subscriptions.push(...(more as { subscriptions: unknown[] }).subscriptions);
+          socket.write(packet({ cmd: "suback", messageId, granted: [1] }));
+        }
+        if (cmd === "puback") acknowledged.push(messageId ?? 0);
+      });
+      socket.on("data", (chunk) => parser.parse(chunk));
+    });
+    const account = drive(port);
+    await account.is("ready");
+    const send = async (more: object = {}) => {
+      const before = acknowledged.length;
+      link?.write(publish(1, more));
+      await eventually(() => acknowledged.length > before);
+    };
+
+    await send();
+    await send();
+    await send({ retain: true });
+    await send({ properties: { userProperties: { "svc-client": "bot" } } });
+    expect(account.inbox).toHaveLength(2);
+    expect(account.inbox[0]?.id).not.toBe(account.inbox[1]?.id);
+    link?.destroy();
+    await eventually(() => links > 1 && account.state().lifecycle === "ready");
+    await send({ dup: true });
+    expect(account.inbox.map(({ id }) => id)).toEqual([account.inbox[0]?.id, account.inbox[1]?.id, account.inbox[1]?.id]);
+    expect(subscriptions[0]).toMatchObject({ topic: "svc/+/in", qos: 1, nl: true, rap: false, rh: 2 });
+  });
+
   test("refuses a subscription: the account says which", async () => {
     const port = await scripted((socket) => {
       socket.once("data", () => socket.write(connack()));
