@@ -109,6 +109,21 @@ test("a message that cannot be claimed is logged and tried again a second later,
   });
 });
 
+test("a message that cannot be claimed keeps only its own session waiting", async () => {
+  const commit: Store["commit"] = async (ops) => {
+    if (ops.some((op) => op.op === "delivery.claim" && op.uid === stuck)) throw new Error("not this one");
+    return store.commit(ops);
+  };
+  const stuck = await add("agent:main:stuck");
+  await start({ store: () => ({ ...store, commit }) }).begin();
+  await eventually(() => errors.length > 0);
+  await add("agent:main:free");
+  await add("agent:main:stuck");
+  runner.nudge();
+  await eventually(() => asked.length > 0);
+  expect(asked).toEqual(["agent:main:free"]);
+});
+
 test("sessions with many messages leave a place to one with a single message", async () => {
   done = () => new Promise(nothing);
   for (const name of ["a", "b", "c"]) for (let n = 0; n < 24; n++) await add(`agent:main:${name}`);

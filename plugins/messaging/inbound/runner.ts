@@ -58,7 +58,9 @@ export class InboundRunner {
   #later: Disposable | undefined;
   #reading: Promise<void> | undefined;
   #isNudged = false;
-  #pausedUntil = 0;
+  /** Sessions whose oldest message could not be claimed, until when they rest. */
+  readonly #resting = new Map<string, number>();
+  #wakesAt: number | undefined;
 
   constructor(deps: InboundDeps) {
     this.#deps = deps;
@@ -107,8 +109,6 @@ export class InboundRunner {
   /** Looks for messages that are due. */
   nudge(): void {
     if (this.#state !== "open") return;
-    const restMs = this.#pausedUntil - this.#deps.ctx.clock.monotonic();
-    if (restMs > 0) return this.#wake(restMs);
     this.#isNudged = this.#reading !== undefined;
     if (this.#isNudged) return;
     this.#reading = this.#beginDue()
@@ -158,7 +158,8 @@ export class InboundRunner {
     const due = await deliveries.due({ dirs: IN, now, limit: ROUND });
     // A stop came while they were read: what is begun now would be given back by nobody.
     if (this.#state !== "open") return;
-    const free = due.filter((row) => !this.#active.has(row.uid) && row.expiresAt > now);
+    this.#wakeRested();
+    const free = due.filter((row) => !this.#active.has(row.uid) && row.expiresAt > now && !this.#resting.has(sessionOf(row)));
     const uids = free.map(({ uid }) => uid);
     const admitted = new Set(deliveries.gate.admit(OWNER, uids));
     if (admitted.size < uids.length) this.#lookAgain();
@@ -187,7 +188,7 @@ export class InboundRunner {
       .then((processed) => {
         this.#active.delete(row.uid);
         // Whatever kept it from being claimed is still there if it is tried at once; the gate tells that a place is free.
-        if (processed === "unclaimed") this.#pausedUntil = this.#deps.ctx.clock.monotonic() + LOOK_AGAIN_MS;
+        if (processed === "unclaimed") this.#resting.set(sessionKey, this.#deps.ctx.clock.monotonic() + LOOK_AGAIN_MS);
         if (this.#handedOver.get(sessionKey) === handedOver) this.#handedOver.delete(sessionKey);
         turn.leave({ isCleared: !signal.aborted });
         if (processed === "ended") this.#end(row);
@@ -307,13 +308,29 @@ export class InboundRunner {
     if (this.#state === "open" && next !== undefined && next > now) this.#wake(Math.min(next - now, TICK_MS));
   }
 
+  /** Sessions whose rest is over may be tried again; the first of the others wakes this. */
+  #wakeRested(): void {
+    const now = this.#deps.ctx.clock.monotonic();
+    for (const [session, until] of this.#resting) {
+      if (until <= now) this.#resting.delete(session);
+      else this.#wake(until - now);
+    }
+  }
+
   #lookAgain(): void {
     if (this.#state === "open") this.#wake(LOOK_AGAIN_MS);
   }
 
+  /** Looks for rows then, or sooner when that was asked for. */
   #wake(inMs: number): void {
+    const at = this.#deps.ctx.clock.monotonic() + inMs;
+    if (this.#wakesAt !== undefined && this.#wakesAt <= at) return;
     void this.#later?.dispose();
-    this.#later = this.#deps.ctx.timers.setTimeout(() => this.nudge(), inMs);
+    this.#wakesAt = at;
+    this.#later = this.#deps.ctx.timers.setTimeout(() => {
+      this.#wakesAt = undefined;
+      this.nudge();
+    }, inMs);
   }
 }
 
