@@ -57,7 +57,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     ...memorySearch("sidecar"),
   ],
   "active-memory": ["plugins.entries.active-memory"],
-  channels: [...ofChannels("groups.*.tools"), ...everywhere("heartbeat")],
+  channels: [...everywhere("heartbeat")],
   cron: ["cron"],
   "diagnostics-otel": ["diagnostics.otel"],
   "diagnostics-prometheus": ["diagnostics.prometheus"],

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ChannelRun, Store } from "svc/sdk";
+import { type ChannelRun, definePlugin, type Store, z } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTalkPlatform, echoModel } from "../../test/fixtures/talk-platform.ts";
@@ -13,6 +13,18 @@ const model = echoModel(async (asked) => {
   await held;
   return `You said: ${asked}`;
 });
+/** Two tools that nobody calls. */
+const kitchenTools = {
+  manifest: { id: "kitchen-tools", version: "1.0.0", svc: { api: "^1.0.0" }, contributes: { tools: ["oven", "radio"] } },
+  definition: definePlugin({
+    id: "kitchen-tools",
+    version: "1.0.0",
+    svc: { api: "^1.0.0" },
+    setup(ctx) {
+      for (const name of ["oven", "radio"]) ctx.registerTool({ name, description: name, input: z.object({}), run: () => "done" });
+    },
+  }),
+};
 let gw: TestGateway;
 let store: Store;
 
@@ -27,7 +39,7 @@ const inKitchen = (text: string, who: string, more: object = {}) =>
   platform.say(text, { chatType: "group", peer: { id: "#kitchen", name: "Kitchen" }, sender: { id: who, name: who.slice(1) }, ...more });
 
 beforeAll(async () => {
-  gw = await createTestGateway({ plugins: ["store", "agents", "messaging", platform.plugin], models: [model], config: base });
+  gw = await createTestGateway({ plugins: ["store", "agents", "messaging", platform.plugin, kitchenTools], models: [model], config: base });
   store = gw.service("store@2");
   await eventually(() => platform.running.has("default"));
 }, 120_000);
@@ -38,6 +50,7 @@ beforeEach(async () => {
   platform.sent.length = 0;
   model.asked.length = 0;
   model.pictures.length = 0;
+  model.tools.length = 0;
 });
 
 const run = () => platform.running.get("default") as ChannelRun;
@@ -84,6 +97,16 @@ describe("an attachment", () => {
     );
     await idle();
     await eventually(async () => expect(await files()).toEqual([]) ?? true);
+  });
+
+  test("that is a picture is a word for a model that reads text only", async () => {
+    await gw.reload({ ...base, agents: { defaults: { skipBootstrap: true, model: "echo/blind" } } });
+    const photo = await run().saveMedia(picture(20, 10), { mime: "image/png" });
+    await platform.say("look", { media: [{ kind: "image", ...photo }] });
+    await eventually(() => platform.sent.length === 1);
+    expect(model.asked[0]).toContain("[image, which this model cannot see]");
+    expect(model.pictures).toEqual([]);
+    await gw.reload(base);
   });
 
   test("of a message that is not taken on is gone when the channel is told so", async () => {
@@ -272,4 +295,19 @@ describe("a command", () => {
     await platform.say("/newer things");
     await said("You said: /newer things");
   });
+});
+
+test("groups.<id>.tools narrows the tools of the runs that begin there, and * those of the other groups", async () => {
+  const groups = { "#kitchen": { tools: { allow: ["oven", "fridge"] } }, "*": { tools: { deny: ["oven"] }, requireMention: false } };
+  await gw.reload({ ...base, channels: { talk: { ...base.channels.talk, groups } } });
+  await inKitchen("svc, hello", "@ada");
+  await eventually(() => model.tools.length === 1);
+  await platform.say("hello", { chatType: "group", peer: { id: "#lab" } });
+  await eventually(() => model.tools.length === 2);
+  await platform.say("hello");
+  await eventually(() => model.tools.length === 3);
+  const own = model.tools.map((names) => names.filter((name) => ["oven", "radio"].includes(name)));
+  expect(own).toEqual([["oven"], ["radio"], ["oven", "radio"]]);
+  expect(model.tools[0]).toEqual(["oven"]);
+  await gw.reload(base);
 });

@@ -52,6 +52,8 @@ export interface RunRequest {
   /** Bring the answer to a channel if there is one; the outcome says what became of it. */
   deliver?: boolean;
   deliverTo?: DeliverTo;
+  /** Narrows the tools of this run: only those of `allow`, none of `deny`. Names, `*` and `group:…` as in `tools`. */
+  tools?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Added to the system prompt of this run only. */
   extraSystem?: string;
   /** Turns that precede the message and are not yet in the session. */

@@ -13,7 +13,7 @@ import { takeSteered } from "./join.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 import type { Run } from "./run.ts";
 import { wantedLevel } from "./thinking-note.ts";
-import { dropOlderHalf, textOf, userContent } from "./transcript.ts";
+import { dropOlderHalf, textOf, userContent, withoutPictures } from "./transcript.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 
 /** A model that still wants tools after this many turns goes in circles. */
@@ -157,7 +157,7 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
   return {
     model: candidate.model,
     system: prompt.system,
-    messages: prompt.messages,
+    messages: seesPictures(kit, candidate) ? prompt.messages : withoutPictures(prompt.messages),
     tools: [...prompt.tools, ...(request.clientTools ?? [])],
     ...(choice === undefined ? {} : { toolChoice: choice }),
     ...(request.sampling ? { sampling: request.sampling } : {}),
@@ -170,6 +170,16 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
       ...(notice === undefined ? {} : { notice }),
     },
   };
+}
+
+/** False for a model whose provider says that it reads text only. */
+function seesPictures(kit: Kit, { provider, model }: Candidate): boolean {
+  return (
+    kit.catalog
+      .known(provider)
+      .find(({ id }) => id === model)
+      ?.input?.includes("image") ?? true
+  );
 }
 
 function select(run: Run, kit: Kit, { provider, model }: Candidate): void {
@@ -202,7 +212,7 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
   const startedAt = kit.ctx.clock.now();
   kit.events.toolStart(run, call, await present(kit, run.sessionKey));
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
-  const target = { ...ids, signal: run.signal, hasOperatorTools: run.hasOperatorTools };
+  const target = { ...ids, signal: run.signal, hasOperatorTools: run.hasOperatorTools, tools: run.request.tools };
   const isSpent = run.toolCallsLeft === 0;
   if (!isSpent) run.toolCallsLeft -= 1;
   const work = isSpent

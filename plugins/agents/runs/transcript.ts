@@ -127,6 +127,17 @@ export function userContent(content: readonly MessageBlock[], present: boolean):
   });
 }
 
+/** The messages for a model that reads text only. */
+export function withoutPictures(messages: readonly ModelMessage[]): ModelMessage[] {
+  return messages.map((message) => {
+    if (message.role !== "user" || message.content.every(({ type }) => type === "text")) return message;
+    const content = message.content.map((part) =>
+      part.type === "text" ? part : { type: "text" as const, text: "[image, which this model cannot see]" },
+    );
+    return { ...message, content };
+  });
+}
+
 function sizeOf(message: ModelMessage): number {
   if (message.role === "user") return message.content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : 1_000), 0);
   if (message.role === "tool") return message.text.length;

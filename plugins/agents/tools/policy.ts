@@ -35,6 +35,11 @@ export function isToolAllowed(tool: string, levels: readonly ToolPolicy[]): bool
   });
 }
 
+/** Whether a tool is left by a run that names the tools it may have: `allow` is all of them, and deny wins. */
+export function isLeft(tool: string, { allow, deny }: Pick<ToolPolicy, "allow" | "deny"> = {}): boolean {
+  return (allow === undefined || matchesTool(tool, allow)) && !matchesTool(tool, deny ?? []);
+}
+
 /** `*` globs and `group:…` names; `group:plugins` is every tool that no other group holds. */
 export function matchesTool(tool: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {

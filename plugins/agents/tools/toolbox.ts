@@ -5,6 +5,7 @@ import {
   type ModelToolSpec,
   messageOf,
   type PluginContext,
+  type RunRequest,
   type Schema,
   type SvcConfig,
   type Tool,
@@ -16,7 +17,7 @@ import { whileAlive } from "../common/abort.ts";
 import { cutMiddle } from "../common/cut.ts";
 import { agentErrors } from "../errors.ts";
 import { isOperatorTool } from "./operator-tools.ts";
-import { isToolAllowed, type ToolPolicy } from "./policy.ts";
+import { isLeft, isToolAllowed, type ToolPolicy } from "./policy.ts";
 
 /** Longest text of one tool result that enters a transcript and a prompt. */
 export const MAX_RESULT_CHARS = 200_000;
@@ -37,6 +38,8 @@ export interface ToolTarget {
   signal: AbortSignal;
   /** Default true. */
   hasOperatorTools?: boolean;
+  /** Tools that the run is narrowed to. */
+  tools?: RunRequest["tools"];
 }
 
 /** A tool as it was registered, whoever may use it. */
@@ -53,7 +56,7 @@ export interface ToolBox {
   /** Every tool, in load order. */
   all(): RegisteredTool[];
   /** Tools of an agent after policy, in load order; those of the operator are left out unless the run may have them. */
-  specs(agent: AgentInfo, run?: { hasOperatorTools: boolean }): ModelToolSpec[];
+  specs(agent: AgentInfo, run?: { hasOperatorTools: boolean; request: Pick<RunRequest, "tools"> }): ModelToolSpec[];
   /** Brings a tool that is loaded on first use; without a name all of them. */
   ready(name?: string): Promise<void>;
   has(agent: AgentInfo, name: string): boolean;
@@ -114,13 +117,15 @@ export function createToolBox(ctx: PluginContext): ToolBox {
   return {
     all: () => [...view].map(({ value: { name, description }, owner, isOutside = false }) => ({ name, description, owner, isOutside })),
     ready: (name) => view.ready(name),
-    specs: (agent, { hasOperatorTools } = { hasOperatorTools: true }) =>
-      [...setOf(agent).values()].map((p) => p.spec).filter(({ name }) => hasOperatorTools || !isOperatorTool(name)),
+    specs: (agent, { hasOperatorTools, request } = { hasOperatorTools: true, request: {} }) =>
+      [...setOf(agent).values()]
+        .map((p) => p.spec)
+        .filter(({ name }) => (hasOperatorTools || !isOperatorTool(name)) && isLeft(name, request.tools)),
     has: (agent, name) => setOf(agent).has(name),
     async invoke(agent, { name, args }, target) {
       await view.ready(name);
       const entry = setOf(agent).get(name);
-      const isKeptBack = target.hasOperatorTools === false && isOperatorTool(name);
+      const isKeptBack = (target.hasOperatorTools === false && isOperatorTool(name)) || !isLeft(name, target.tools);
       if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
       const value = await validated(entry, args);
       const allowed = await gate(ctx, { tool: name, args: value }, target);

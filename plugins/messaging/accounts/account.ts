@@ -266,8 +266,10 @@ export class Account {
       receive: async (event) => {
         checkInForce();
         const { channel, accountId, guards } = this;
-        const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self, media });
-        await media.settle(pathsOf(event), { isStored: ack.status === "accepted" });
+        const kept = new Set<string>();
+        const files = { find: (path: string) => media.find(path), keep: (path: string) => void kept.add(path) };
+        const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self, media: files });
+        await media.settle(pathsOf(event), ack.status === "accepted" ? kept : new Set());
         this.#state = { ...this.#state, lastInboundAt: this.#now };
         return ack;
       },

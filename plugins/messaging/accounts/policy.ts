@@ -24,6 +24,8 @@ export interface GroupPolicy {
   requireMention: boolean;
   allowFrom: readonly string[] | undefined;
   systemPrompt: string | undefined;
+  /** Tools of runs that a message in the group begins. */
+  tools: { allow?: readonly string[]; deny?: readonly string[] } | undefined;
 }
 
 /** The rules in force for an account: its own keys, else those of its channel, else `channels.defaults`. Pure. */
@@ -59,9 +61,16 @@ function groupsOf(groups: Readonly<Record<string, Group>>): Record<string, Group
         requireMention: group.requireMention ?? base?.requireMention ?? true,
         allowFrom: group.allowFrom ?? base?.allowFrom,
         systemPrompt: group.systemPrompt ?? base?.systemPrompt,
+        tools: toolsOf(group.tools ?? base?.tools),
       },
     ]),
   );
+}
+
+function toolsOf(tools: Group["tools"]): GroupPolicy["tools"] {
+  if (!tools) return undefined;
+  const { allow, deny } = tools;
+  return { ...(allow === undefined ? {} : { allow }), ...(deny === undefined ? {} : { deny }) };
 }
 
 /** The rules of one group: its own entry, that of `*`, or undefined for a group that is not listed. */

@@ -1,6 +1,6 @@
 import { cleanExternalLine, cutEnd, type InboundEvent, isRecord } from "svc/sdk";
 import { toIdText, toWellFormed } from "svc/sdk/internal";
-import type { MediaInbox } from "../media/media-store.ts";
+import type { SavedMedia } from "../media/media-store.ts";
 
 /** Longest text that is taken over, in UTF-16 units; what comes after is left out, and the agent is told. As JSON it fits into a row whatever it is made of. */
 export const MAX_TEXT_CHARS = 32 * 1024;
@@ -14,7 +14,14 @@ const MAX_MEDIA = 10;
 const MAX_MEDIA_BYTES = 40 * 1024 * 1024;
 const MAX_ROLES = 100;
 
-const nothingSaved = { find: () => undefined };
+/** Files that an account has saved, for the message that names them. */
+export interface EventFiles {
+  find(path: string): SavedMedia | undefined;
+  /** The message keeps this one. */
+  keep(path: string): void;
+}
+
+const nothingSaved: EventFiles = { find: () => undefined, keep: () => undefined };
 
 /**
  * A message as its adapter gave it, in bounds: ids that a database gives back as they were, names on one line without marks that turn writing around, a text of
@@ -22,7 +29,7 @@ const nothingSaved = { find: () => undefined };
  * @param saved tells which files the account has saved; no other path is taken over
  * @throws {TypeError} for one that names no event, sender or conversation
  */
-export function toEvent(given: InboundEvent, saved: Pick<MediaInbox, "find"> = nothingSaved): InboundEvent {
+export function toEvent(given: InboundEvent, saved: EventFiles = nothingSaved): InboundEvent {
   const { id, chatType, peer, sender, threadId, parentPeerId, teamId, media, replyTo, mentions } = given;
   if (chatType !== "direct" && chatType !== "group" && chatType !== "channel")
     throw new TypeError(`unknown type of chat "${String(chatType)}"`);
@@ -74,13 +81,14 @@ function withoutControls(text: string): string {
 type Attachments = NonNullable<InboundEvent["media"]>;
 
 /** Foreign texts about files, and the place, size and type of those that were saved. */
-function attachmentsOf(given: Attachments, saved: Pick<MediaInbox, "find">): Attachments {
+function attachmentsOf(given: Attachments, saved: EventFiles): Attachments {
   let left = MAX_MEDIA_BYTES;
   return given.slice(0, MAX_MEDIA).map(({ kind, mime, name, path }) => {
     const about = { kind: named(kind).name ?? "file", mime: named(mime).name ?? "", ...named(fileName(name)) };
     const file = typeof path === "string" ? saved.find(path) : undefined;
     if (!file || file.bytes > left) return about;
     left -= file.bytes;
+    saved.keep(file.path);
     return { ...about, ...file };
   });
 }

@@ -1,6 +1,6 @@
 import { type DeliveryRow, isSvcError, type JsonObject, type MessageRoute, messageOf, type RunHandle, type RunOutcome } from "svc/sdk";
 import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached, untilAvailable } from "svc/sdk/internal";
-import { groupOf, policyOf } from "../accounts/policy.ts";
+import { type GroupPolicy, groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
 import { picturesOf } from "../media/pictures.ts";
 import { obey } from "./commands.ts";
@@ -127,6 +127,7 @@ class Interrupted extends Error {}
 /** Hands the message to its agent; a session at work makes it wait, or takes it into the turn, as `messages.queue` says. */
 async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
   const { agentId, sessionKey } = inbound;
+  const group = groupFor(inbound, deps);
   const attachments = await picturesOf(inbound.files, deps.media);
   return untilAvailable(
     () =>
@@ -141,7 +142,8 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         ...(inbound.command ? { transcript: "fresh" as const } : {}),
         deliver: true,
         deliverTo: answerTo({ row, inbound }),
-        extraSystem: [CHANNEL_NOTICE, groupPrompt(inbound, deps)].filter((part) => part !== "").join("\n\n"),
+        extraSystem: [CHANNEL_NOTICE, ...(group?.systemPrompt === undefined ? [] : [group.systemPrompt])].join("\n\n"),
+        ...(group?.tools ? { tools: group.tools } : {}),
         actor: { kind: "channel", scopes: [] },
       }),
     signal,
@@ -154,10 +156,9 @@ function answerTo({ row: { idemKey }, inbound }: Pick<Step, "row" | "inbound">):
   return { ...routeOf(inbound), ...(idemKey === undefined ? {} : { replyToId: idemKey }) };
 }
 
-function groupPrompt({ channel, accountId, room }: Inbound, { ctx }: InboundDeps): string {
-  if (!room) return "";
+function groupFor({ channel, accountId, room }: Inbound, { ctx }: InboundDeps): GroupPolicy | undefined {
   // Ids were folded for the key of the session, not here.
-  return groupOf(policyOf(ctx.snapshot(), channel, accountId), room.id, false)?.systemPrompt ?? "";
+  return room && groupOf(policyOf(ctx.snapshot(), channel, accountId), room.id, false);
 }
 
 /** Remembers where the session last heard from somebody. It is a convenience: a session that is gone, or a storage that is away, stops nothing. */

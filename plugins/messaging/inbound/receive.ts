@@ -2,11 +2,10 @@ import type { Channel, ChannelState, InboundAck, InboundEvent, SvcConfig } from 
 import { protocolErrors } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
-import type { MediaInbox } from "../media/media-store.ts";
 import type { Pairings } from "../pairing/pairings.ts";
 import { type AcceptDeps, type AcceptPlace, accept, conversationOf } from "./accept.ts";
 import { admit, type DropReason } from "./admission.ts";
-import { toEvent } from "./event.ts";
+import { type EventFiles, toEvent } from "./event.ts";
 import type { Guards } from "./guards.ts";
 import { mentionOf } from "./mention.ts";
 import type { Command } from "./stored.ts";
@@ -19,7 +18,7 @@ export interface ReceivingAccount {
   self: ChannelState["self"];
   guards: Guards;
   /** Files that it has saved. */
-  media: Pick<MediaInbox, "find">;
+  media: EventFiles;
 }
 
 export interface ReceiveDeps extends AcceptDeps {

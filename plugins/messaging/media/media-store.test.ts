@@ -108,10 +108,10 @@ describe("an attachment", () => {
     const store = open();
     const inbox = inboxOf(store);
     const [a, b, c] = [await inbox.save(bytes(1), text), await inbox.save(bytes(2), text), await inbox.save(bytes(3), text)];
-    await inbox.settle([a.path, "/etc/passwd"], { isStored: false });
-    await inbox.settle([b.path], { isStored: true });
+    await inbox.settle([a.path, "/etc/passwd"]);
+    await inbox.settle([b.path], new Set([b.path]));
     expect((await names()).sort()).toEqual([basename(b.path), basename(c.path)].sort());
-    await inbox.settle([b.path], { isStored: false });
+    await inbox.settle([b.path]);
     await clock.advance(mediaLimits.waitingMs + 1);
     store.expire();
     await eventually(async () => expect(await names()).toEqual([basename(b.path)]) ?? true);

@@ -205,24 +205,21 @@ export class MediaInbox {
     return this.#waiting.get(path);
   }
 
-  /** The message that names these files was stored, and they are its own; or it was not taken on, and they go. */
-  async settle(paths: readonly string[], { isStored }: { isStored: boolean }): Promise<void> {
+  /** What becomes of the message that names these files is known: some of them are its own now, the others go. */
+  async settle(paths: readonly string[], kept: ReadonlySet<string> = new Set()): Promise<void> {
     const own = paths.filter((path) => this.#waiting.delete(path));
-    if (!isStored) await this.#deps.remove(own.map((path) => basename(path)));
+    await this.#deps.remove(own.filter((path) => !kept.has(path)).map((path) => basename(path)));
   }
 
   expire(): void {
     const oldest = this.#deps.clock.monotonic() - this.#deps.bounds.waitingMs;
-    void this.settle(
-      [...this.#waiting].filter(([, { savedAt }]) => savedAt < oldest).map(([path]) => path),
-      { isStored: false },
-    );
+    void this.settle([...this.#waiting].filter(([, { savedAt }]) => savedAt < oldest).map(([path]) => path));
   }
 
   /** Ends it with its run. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#deps.onClose();
-    await this.settle([...this.#waiting.keys()], { isStored: false });
+    await this.settle([...this.#waiting.keys()]);
   }
 }
