@@ -61,6 +61,7 @@ export class XmppStream {
   /** Opens the stream, or opens it anew after TLS or SASL. @returns the features of the server */
   async begin(): Promise<XmlElement> {
     this.#reader = this.#newReader();
+    // Nothing that was said before counts on the new stream: behind the consent to encrypt, anybody on the way may have put words.
     this.#waiting.length = 0;
     this.wire.send(
       `<?xml version='1.0'?><stream:stream to="${escapeXml(this.#domain)}" version="1.0" xml:lang="en" xmlns="${NS.client}" xmlns:stream="${NS.stream}">`,
@@ -93,11 +94,9 @@ export class XmppStream {
   }
 
   #newReader(): XmlReader {
-    const reader: XmlReader = new XmlReader({
+    return new XmlReader({
       onStream: () => undefined,
       onStanza: (element, isWhole) => {
-        // The stream was begun anew: whatever came in the same packet was not said on the new one.
-        if (this.#reader !== reader) return;
         if (element.name === "error" && element.ns === NS.stream) throw faultOfStream(element);
         this.#take(element, isWhole);
       },
@@ -105,7 +104,6 @@ export class XmppStream {
         throw new Error("the server ended the stream");
       },
     });
-    return reader;
   }
 
   #take(element: XmlElement, isWhole: boolean): void {
