@@ -64,7 +64,7 @@ export function inspectAccount(config: SvcConfig, accountId: string): { enabled:
     ...(isText(raw.address) ? [] : ["address"]),
     ...(isText(record(raw.imap).host) ? [] : ["imap.host"]),
     ...(isText(record(raw.smtp).host) ? [] : ["smtp.host"]),
-    ...(texts(raw.authservId).length > 0 || raw.unverifiedSenders === "accept" ? [] : ["authservId"]),
+    ...(texts(raw.authservId).length > 0 || believesAll(raw) ? [] : ["authservId"]),
   ];
   return { enabled: raw.enabled !== false, configured: missing.length === 0, missing };
 }
@@ -99,11 +99,16 @@ export function resolveAccount(config: SvcConfig, accountId: string): MailAccoun
     smtp: server("smtp"),
     ...(oauth ? { oauth } : {}),
     authservIds: texts(raw.authservId).map((id) => id.toLowerCase()),
-    acceptsUnverified: raw.unverifiedSenders === "accept",
+    acceptsUnverified: believesAll(raw),
     pollIntervalMs: typeof raw.pollIntervalMs === "number" ? raw.pollIntervalMs : POLL_INTERVAL_MS,
     maxMessageBytes: typeof raw.maxMessageBytes === "number" ? raw.maxMessageBytes : MAX_MESSAGE_BYTES,
     ...(isText(raw.name) ? { name: raw.name } : {}),
   };
+}
+
+/** The account's policy about senders that no server has judged. */
+export function unverifiedSenders(config: SvcConfig, accountId: string): "accept" | "reject" {
+  return believesAll(accountKeys(config, CHANNEL_ID, accountId, NESTED)) ? "accept" : "reject";
 }
 
 /** The account's values of everything that nobody may see. */
@@ -146,6 +151,10 @@ function oauthOf(raw: unknown): OauthSettings | undefined {
     ...(isText(clientSecret) ? { clientSecret } : {}),
     ...(isText(scope) ? { scope } : {}),
   };
+}
+
+function believesAll(raw: RawAccount): boolean {
+  return raw.unverifiedSenders === "accept";
 }
 
 function record(value: unknown): RawAccount {

@@ -36,8 +36,8 @@ export async function audit(reach: Reach, signal: AbortSignal): Promise<Finding[
   ];
 }
 
-/** Says how far the address of a sender can be trusted. Also a line of `svc doctor`. */
-export function senders({ account: { acceptsUnverified, authservIds } }: Pick<Reach, "account">): Finding {
+/** Says how far the address of a sender can be trusted; `doctor.ts` says it without a running account. */
+function senders({ account: { acceptsUnverified, authservIds } }: Pick<Reach, "account">): Finding {
   const id = "senders";
   if (!acceptsUnverified)
     return { id, ok: true, message: `senders are believed when ${authservIds.join(" or ")} says that they are authentic` };

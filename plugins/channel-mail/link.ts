@@ -41,6 +41,7 @@ export async function linkOnce(mailroom: Mailroom, handle: Handler, onReady: () 
     );
   let wake: () => void = () => undefined;
   let hasNews = false;
+  signal.addEventListener("abort", () => wake(), { once: true });
   client.on("close", () => gone.abort(new Error("the IMAP server closed the link")));
   client.on("error", (error) => gone.abort(error));
   client.on("exists", () => {
@@ -64,7 +65,9 @@ export async function linkOnce(mailroom: Mailroom, handle: Handler, onReady: () 
       waitMs = waitMs === 0 ? Math.min(timing.firstPollMs, run.account.pollIntervalMs) : run.account.pollIntervalMs;
       if (client.capabilities.has("IDLE")) void client.idle().catch(() => undefined);
       const waited = new AbortController();
-      await Promise.race([news, sleep(waitMs, AbortSignal.any([signal, waited.signal]))]).finally(() => waited.abort());
+      await Promise.race([news, sleep(waitMs, waited.signal).catch(() => undefined)]);
+      waited.abort();
+      signal.throwIfAborted();
       // Ends IDLE, has a server without it look for mail, and shows that the server is there.
       await command(client.noop());
       if (hasNews) waitMs = 0;

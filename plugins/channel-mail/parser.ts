@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import { messageOf, type PluginVendor, startWorker, workerUrl } from "svc/sdk";
+import { type PluginVendor, startWorker, workerUrl } from "svc/sdk";
 import type { ParsedMail } from "./mime.ts";
 import type { ParseRequest } from "./mime.worker.ts";
 
@@ -71,7 +71,7 @@ export class MailParser {
     const worker = startWorker(workerUrl(import.meta.url, "mime.worker"), { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
     worker.unref();
     // `exit` follows, and ends the mail that it was about.
-    worker.on("error", (error) => void messageOf(error));
+    worker.on("error", () => undefined);
     worker.once("exit", () => {
       if (this.#worker === worker) this.#worker = undefined;
     });
