@@ -90,7 +90,7 @@ test("an endless loop of a plugin is named while it runs and ends the process wi
 
   expect(code, out.stderr).toBe(70);
   expect(out.stderr).toMatch(/blocked for \d+ s by plugin "hostile" \(method hostile\.spin\)\n/);
-  expect(out.stderr).toMatch(/spin \S*fixtures\/plugins\/hostile\/index\.ts/);
+  expect(out.stderr).toMatch(/spin \S*fixtures\/plugins\/hostile\/index\.cjs/);
   expect(out.stderr).toContain("ending with exit code 70");
   expect(out.stderr).not.toContain("debugger");
   const told = (await logText()).split("\n").filter((line) => line.includes("has been blocked"));
@@ -153,9 +153,9 @@ test("a plugin that blocks the event loop three times within a minute is named a
 
   const told = () =>
     `${out.stdout}${out.stderr}`.match(/the event loop was blocked for \d+ ms by plugin "hostile" \(method hostile\.spin\)/g);
-  // On a machine with much else to do one of them may end before it could be looked at.
-  for (let calls = 0; calls < 8 && (await stateOf(port, "hostile")) !== "degraded"; calls++) {
-    expect((await call(port, "hostile.spin", { ms: 1_500 })).code).toBe(0);
+  // On a machine with much else to do some of them may end before they could be looked at.
+  for (let calls = 0; calls < 16 && (await stateOf(port, "hostile")) !== "degraded"; calls++) {
+    expect((await call(port, "hostile.spin", { ms: 800 })).code).toBe(0);
   }
 
   expect(await stateOf(port, "hostile")).toBe("degraded");
