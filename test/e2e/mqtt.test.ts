@@ -35,6 +35,7 @@ const config = (port: number) => ({
   agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
   plugins: { load: { paths: ["./echo.ts"] } },
   session: { dmScope: "per-peer" },
+  messages: { inbound: { debounceMs: 0 } },
   channels: {
     mqtt: {
       host: "127.0.0.1",
@@ -51,6 +52,7 @@ const config = (port: number) => ({
       dmPolicy: "open",
       allowFrom: ["*"],
       groups: { "group:kitchen": {} },
+      historyLimit: 0,
     },
   },
 });

@@ -52,6 +52,7 @@ beforeAll(async () => {
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
     plugins: { load: { paths: ["./echo.ts"] } },
     session: { dmScope: "per-account-channel-peer" },
+    messages: { inbound: { debounceMs: 0 } },
     channels: {
       telegram: {
         apiRoot: telegram.url,
