@@ -17,7 +17,7 @@ describe("what is not part of this release is taken out of a config", () => {
   test("a key of every agent, account and plugin that has it", () => {
     const tree = {
       agents: { list: [{ id: "a", groupChat: { mentionPatterns: ["a"] } }, { id: "b" }] },
-      channels: { lines: { host: "h", accounts: { second: { healthMonitor: { enabled: true }, host: "i" } } } },
+      channels: { lines: { host: "h", accounts: { second: { heartbeat: { showOk: true }, host: "i" } } } },
       plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, other: { config: { dreaming: 1 } } } },
     };
     expect(withoutUnserved(tree).tree).toEqual({
@@ -27,7 +27,7 @@ describe("what is not part of this release is taken out of a config", () => {
     });
     expect(pathsOf(tree)).toEqual([
       "agents.list.0.groupChat.mentionPatterns",
-      "channels.lines.accounts.second.healthMonitor.enabled",
+      "channels.lines.accounts.second.heartbeat.showOk",
       "plugins.entries.memory-core.config.dreaming.enabled",
     ]);
   });
@@ -51,7 +51,7 @@ describe("what is not part of this release is taken out of a config", () => {
   });
 
   test("an empty section is found by its own name", () => {
-    expect(pathsOf({ cron: {}, channels: { defaults: { markdown: {} } } })).toEqual(["cron", "channels.defaults.markdown"]);
+    expect(pathsOf({ cron: {}, channels: { defaults: { heartbeat: {} } } })).toEqual(["cron", "channels.defaults.heartbeat"]);
   });
 });
 
