@@ -205,7 +205,7 @@ export class MediaInbox {
     return this.#waiting.get(path);
   }
 
-  /** What becomes of the message that names these files is known: some of them are its own now, the others go. */
+  /** Gives the message that names these files those that it keeps; the others go. */
   async settle(paths: readonly string[], kept: ReadonlySet<string> = new Set()): Promise<void> {
     const own = paths.filter((path) => this.#waiting.delete(path));
     await this.#deps.remove(own.filter((path) => !kept.has(path)).map((path) => basename(path)));
