@@ -1,18 +1,25 @@
+import { join } from "node:path";
 import {
   type Channel,
   type ContributionView,
   type Logger,
+  limits,
   type MessageRoute,
   mainSessionKey,
   messageOf,
   NotDispatchedError,
+  type OutboundMedia,
   type PluginContext,
   SendRefusedError,
   type SvcConfig,
 } from "svc/sdk";
 import type { Accounts } from "./accounts/accounts.ts";
 import { replacePreview } from "./live/replace-preview.ts";
+import { type OpenedMedia, openMedia } from "./outbound/media.ts";
 import type { Carrier, Readiness } from "./queue/kit.ts";
+
+/** Folder of the state in which fetched files lie while they are sent. */
+export const FETCHED = "media-out";
 
 /** The main session itself: always there, without accounts and recipients. */
 export const WEBCHAT = "webchat";
@@ -41,7 +48,7 @@ export function createChannels(ctx: PluginContext, accounts: Pick<Accounts, "get
       if (id === WEBCHAT) return webchat;
       await view.ready(id);
       const channel = view.get(id)?.value;
-      return channel && accountCarrier(channel, accounts, ctx.logger);
+      return channel && accountCarrier(channel, accounts, { logger: ctx.logger, open: (media, about) => openFiles(ctx, media, about) });
     },
     canSend({ channel: id, accountId }) {
       const channel = view.get(id)?.value;
@@ -82,29 +89,63 @@ function webchatCarrier(ctx: PluginContext): Carrier {
   };
 }
 
+type OpenFiles = (media: OutboundMedia[], about: FilesOf) => Promise<OpenedMedia>;
+
+interface FilesOf {
+  uid: string;
+  agentId: string;
+  maxBytes: number;
+  signal: AbortSignal;
+}
+
+/** Files of a message of an agent: those of its workspace, and of the web. */
+async function openFiles(ctx: PluginContext, media: OutboundMedia[], { uid, agentId, maxBytes, signal }: FilesOf): Promise<OpenedMedia> {
+  const agent = ctx
+    .service("agents@1")
+    .list()
+    .find(({ id }) => id === agentId);
+  if (!agent) throw new SendRefusedError(`there is no agent "${agentId}" whose files could be sent`, { isPermanent: true });
+  return openMedia(media, uid, { folder: join(ctx.stateDir, FETCHED), workspace: agent.workspace, maxBytes, signal });
+}
+
+function maxBytesOf({ capabilities: { media } }: Channel): number {
+  return Math.min(media?.maxBytes ?? 0, limits.attachmentMaxBytes);
+}
+
 /** A channel of a plugin: each message goes through the running account of its route. */
-function accountCarrier(channel: Channel, accounts: Pick<Accounts, "get" | "has">, logger: Logger): Carrier {
+function accountCarrier(
+  channel: Channel,
+  accounts: Pick<Accounts, "get" | "has">,
+  { logger, open }: { logger: Logger; open: OpenFiles },
+): Carrier {
   return {
     isIdempotent: channel.capabilities.idempotentSend === true,
     readiness: ({ accountId }) => readinessOf(channel, accountId, accounts),
-    async send({ uid, route: { to, accountId, threadId }, text, spans = [], replyToId, preview }, signal) {
+    async send({ uid, route: { to, accountId, threadId }, text, spans = [], replyToId, preview, media = [], agentId }, signal) {
       const account = accounts.get(channel.id, accountId ?? "");
       const run = account?.ready;
       if (!account || !run) throw new NotDispatchedError(`account "${accountId ?? ""}" is not connected`);
       if (to === undefined) throw new SendRefusedError("the message has no recipient", { isPermanent: true });
       signal.throwIfAborted();
       const rendered = channel.text.render({ text, spans });
-      if (preview && (await replacePreview({ to, preview, text: rendered }, channel, run, logger))) return { messageId: preview.messageId };
+      if (preview && media.length === 0 && (await replacePreview({ to, preview, text: rendered }, channel, run, logger)))
+        return { messageId: preview.messageId };
+      const opened = media.length === 0 ? undefined : await open(media, { uid, agentId, maxBytes: maxBytesOf(channel), signal });
       const message = {
         uid,
         to,
-        text: rendered,
+        ...(text === "" ? {} : { text: rendered }),
+        ...(opened ? { media: opened.files } : {}),
         ...(threadId === undefined ? {} : { threadId }),
         ...(replyToId === undefined ? {} : { replyToId }),
       };
-      const { messageId } = await channel.send(message, run);
-      account.noteSent(messageId);
-      return { messageId };
+      try {
+        const { messageId } = await channel.send(message, run);
+        account.noteSent(messageId);
+        return { messageId };
+      } finally {
+        await opened?.close();
+      }
     },
   };
 }

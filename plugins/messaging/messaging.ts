@@ -1,8 +1,9 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultAgentId, type Messaging, messageOf, type PluginContext, type PluginLife, settledWithin, sleep } from "svc/sdk";
 import { Accounts } from "./accounts/accounts.ts";
 import { HealthMonitor } from "./accounts/monitor.ts";
-import { type Channels, createChannels } from "./channels.ts";
+import { type Channels, createChannels, FETCHED } from "./channels.ts";
 import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
 import { GroupHistory } from "./inbound/group-history.ts";
@@ -74,6 +75,8 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
     ...parts,
     life: {
       async start() {
+        // Files that an earlier process has fetched; each try fetches its own.
+        await rm(join(ctx.stateDir, FETCHED), { recursive: true, force: true });
         const recovering = queue.recover();
         recovering.catch((error: unknown) => {
           if (!ctx.signal.aborted) ctx.logger.error("messages of an earlier process cannot be resumed", { error: messageOf(error) });

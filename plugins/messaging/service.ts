@@ -3,6 +3,7 @@ import { isBareToken, judgeReply } from "svc/sdk/internal";
 import { type Channels, WEBCHAT } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
 import type { AnswerPart, GrowingAnswers } from "./live/answers.ts";
+import { withMedia } from "./outbound/media.ts";
 import { toPieces } from "./outbound/pieces.ts";
 import { withPrefix } from "./outbound/response-prefix.ts";
 import { isSendAllowed } from "./outbound/send-policy.ts";
@@ -54,11 +55,13 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
       const { sessionKey, agentId, origin, replyToId } = request;
       const { preview, rest } = await answers.shown(uid, route);
       const whole = stripFrames(request.text).trim();
-      const text = rest(whole);
+      const unsent = rest(whole);
+      const { text, ...files } = withMedia(unsent, request.media ?? [], channels.get(route.channel));
       const message: Outgoing = {
         uid,
         route,
         text,
+        ...files,
         origin,
         sessionKey,
         agentId,
@@ -66,7 +69,7 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
         ...(preview ? { preview } : {}),
       };
       // Where parts were sent before, the first of them has the prefix.
-      const isPrefixed = request.isAnswer !== false && text === whole;
+      const isPrefixed = request.isAnswer !== false && unsent === whole;
       await commitOnce(ctx, await acceptOps(ctx, message, { channels, isPrefixed }));
       queue.nudge();
       return { uid, route };
@@ -94,7 +97,8 @@ async function acceptOps(
   const bytes = Buffer.byteLength(JSON.stringify(asked.text));
   if (bytes > MAX_TEXT_BYTES) throw messagingErrors.textTooLong({ bytes, maxBytes: MAX_TEXT_BYTES });
   if (asked.cancelled === undefined) {
-    const text = isPrefixed && message.route.channel !== WEBCHAT ? withPrefix(asked.text, ctx.snapshot()) : asked.text;
+    const isAnswer = isPrefixed && asked.text !== "" && message.route.channel !== WEBCHAT;
+    const text = isAnswer ? withPrefix(asked.text, ctx.snapshot()) : asked.text;
     const pieces = toPieces({ ...message, text }, channels.get(message.route.channel), ctx);
     return pieces.length === 0 ? [accept(ctx, message, { status: "suppressed", reason: "empty" })] : pieces.map((one) => accept(ctx, one));
   }
@@ -114,8 +118,8 @@ async function isSilenced(
 }
 
 /** Reason why an answer is not delivered; an agent that has nothing to say is not reported. */
-function withheldReason({ text }: Outgoing): "empty" | "silent" | "heartbeat" | undefined {
-  if (text === "") return "empty";
+function withheldReason({ text, media }: Outgoing): "empty" | "silent" | "heartbeat" | undefined {
+  if (text === "") return media === undefined ? "empty" : undefined;
   if (!isBareToken(text)) return undefined;
   return judgeReply(text, 0).kind === "ack" ? "heartbeat" : "silent";
 }

@@ -7,6 +7,12 @@ export interface MessageRoute {
   threadId?: string;
 }
 
+/**
+ * A file for a channel: in the agent's workspace (a path below it, or relative to it), or an address of the public web that is fetched when the message is sent. A channel
+ * that takes no files gets the address, or the name, as text.
+ */
+export type OutboundMedia = { path: string; name?: string } | { url: string; name?: string };
+
 /** A text for a channel. */
 export interface OutboundRequest {
   /** Session whose answer this is; its last route is what `channel: "last"` means. */
@@ -19,8 +25,10 @@ export interface OutboundRequest {
   threadId?: string;
   /** Message on the platform that this one answers; quoted as `replyToMode` says, where the channel can. */
   replyToId?: string;
-  /** Markdown. */
+  /** Markdown; may be empty with files. */
   text: string;
+  /** At most 10; they go with the last message that the text becomes. */
+  media?: OutboundMedia[];
   /** `false`: somebody has written it so, and `messages.responsePrefix` stays away. Default: true. */
   isAnswer?: boolean;
   /** Origin of the message; decides how long it may wait: 1 h for `chat`, 24 h for the others. */
@@ -48,7 +56,7 @@ export interface Messaging {
   channelOf(name: string): string | undefined;
   /**
    * Takes a message on; resolves when its row is committed.
-   * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`, `deliveries-full`, `storage-*`
+   * @throws {SvcError} `unknown-channel`, `recipient-required`, `invalid-recipient`, `invalid-media`, `text-too-long`, `deliveries-full`, `storage-*`
    */
   deliver(request: OutboundRequest): Promise<{ uid: string; route: MessageRoute }>;
   /** Resolves with the outcome. Rejects with the signal's reason, or `wait-timeout` after `timeoutMs` (default 60 s). @throws {SvcError} `unknown-delivery` */

@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import {
   type Channel,
   definePlugin,
@@ -26,6 +28,9 @@ let store: Store;
 const sent: Sent[] = [];
 /** Errors of the next calls, in order; then the platform takes everything. */
 let faults: Array<Error | undefined> = [];
+let onSend: ((message: OutboundMessage) => Promise<void>) | undefined;
+/** Files that a channel has read while it sent. */
+const read: string[] = [];
 const told: string[] = [];
 
 /** Marks of the platform. */
@@ -45,6 +50,7 @@ const board: Channel = {
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   },
   async send(message, { account }) {
+    await onSend?.(message);
     const fault = faults.shift();
     if (fault) throw fault;
     sent.push({ ...message, account: account.accountId });
@@ -68,8 +74,8 @@ const manifest: NonNullable<InlinePlugin["manifest"]> = {
   version: "1.0.0",
   svc: { api: "^1.0.0" },
   permissions: ["hooks.conversation"],
-  contributes: { channels: ["board"] },
-  channelConfigs: { board: { type: "object" } },
+  contributes: { channels: ["board", "files"] },
+  channelConfigs: { board: { type: "object" }, files: { type: "object" } },
 };
 
 const config = {
@@ -90,12 +96,20 @@ beforeAll(async () => {
     svc: { api: "^1.0.0" },
     setup(ctx) {
       ctx.registerChannel(board);
+      const media = { in: false, out: true, maxBytes: 1_000 };
+      ctx.registerChannel({ ...board, id: "files", meta: { label: "Files" }, capabilities: { ...board.capabilities, media } });
       for (const hook of ["outbound.sent", "outbound.failed"] as const)
         ctx.on(hook, ({ uid, part }) => void told.push(`${hook} ${uid} ${part ? `${part.index}/${part.of}` : "whole"}`));
     },
   });
+  const shelf = definePlugin({
+    id: "shelf-plugin",
+    version: "1.0.0",
+    svc: { api: "^1.0.0" },
+    setup: (ctx) => void ctx.registerChannel({ ...board, id: "shelf", meta: { label: "Shelf" } }),
+  });
   gw = await createTestGateway({
-    plugins: ["store", "agents", "messaging", { definition: plugin, manifest }],
+    plugins: ["store", "agents", "messaging", { definition: plugin, manifest }, shelf],
     models: [fakeModel([{ text: "ok" }])],
     config,
   });
@@ -107,6 +121,8 @@ beforeEach(() => {
   sent.length = 0;
   told.length = 0;
   faults = [];
+  read.length = 0;
+  onSend = undefined;
 });
 
 const request = (text: string, more: Partial<OutboundRequest> = {}): OutboundRequest => ({
@@ -213,6 +229,55 @@ describe("an answer", () => {
   });
 });
 
+describe("files of a message", () => {
+  const workspace = () => gw.service("agents@1").list()[0]?.workspace as string;
+
+  test("go with the last message of its text, and are readable while the channel sends it", async () => {
+    await mkdir(workspace(), { recursive: true });
+    await writeFile(join(workspace(), "plan.pdf"), "%PDF-1.7 plan");
+    onSend = async ({ media = [] }) => {
+      for (const { path = "" } of media) read.push(await readFile(path, "utf8"));
+    };
+    const one = request(long, { channel: "files", accountId: "wide", media: [{ path: "plan.pdf" }] });
+    expect(await delivered(one)).toMatchObject({ state: "done" });
+    expect(sent.map(({ media }) => media?.map(({ mime, name }) => [mime, name]))).toEqual([
+      undefined,
+      undefined,
+      [["application/pdf", "plan.pdf"]],
+    ]);
+    expect(read).toEqual(["%PDF-1.7 plan"]);
+
+    sent.length = 0;
+    expect(await delivered(request("", { channel: "files", media: [{ path: "plan.pdf", name: "../The plan" }] }))).toMatchObject({
+      state: "done",
+    });
+    expect(sent).toMatchObject([{ media: [{ name: "The plan" }] }]);
+    expect(sent[0]?.text).toBeUndefined();
+  });
+
+  test("are refused for good when they are elsewhere, too large, or inside the network", async () => {
+    await writeFile(join(workspace(), "large.txt"), "x".repeat(2_000));
+    for (const [media, error] of [
+      [{ path: "/etc/passwd" }, 'the file "passwd" is outside the agent\'s workspace'],
+      [{ path: "large.txt" }, 'the file "large.txt" is larger than 1000 bytes'],
+      [{ path: "none" }, 'the file "none" is not there'],
+      [{ url: "http://127.0.0.1:1/a.png" }, "the address of the file is not public"],
+    ] as const)
+      expect(await delivered(request("see", { channel: "files", media: [media] }))).toMatchObject({ state: "failed", error });
+    const tooMany = request("see", { channel: "files", media: Array.from({ length: 11 }, () => ({ path: "a" })) });
+    await expect(messaging.deliver(tooMany)).rejects.toMatchObject({ code: "invalid-media" });
+    await expect(messaging.deliver(request("see", { media: [{ url: "file:///etc/passwd" }] }))).rejects.toMatchObject({
+      code: "invalid-media",
+    });
+    expect(sent).toEqual([]);
+  });
+
+  test("are their addresses and names on a channel that takes none", async () => {
+    await delivered(request("see", { media: [{ url: "https://a.test/b.png" }, { path: "/tmp/plan.pdf" }] }));
+    expect(texts()).toEqual(["see\n\nhttps://a.test/b.png\n[file: plan.pdf]"]);
+  });
+});
+
 describe("a place", () => {
   const to = (more: Partial<OutboundRequest>) => messaging.resolveTarget(request("x", { accountId: undefined as never, ...more }));
   const known = (sessionKey: string, lastRoute: MessageRoute) => async () => {
@@ -220,10 +285,11 @@ describe("a place", () => {
     await store.commit([{ op: "session.patch", key: sessionKey, patch: { lastRoute } }]);
   };
 
-  test("is that of the plugin which brings one channel, or of another name", async () => {
-    for (const channel of ["board-plugin", "Pinboard", "board"])
+  test("is that of the plugin which brings this one channel, or of another name", async () => {
+    for (const channel of ["Pinboard", "board"])
       expect(await to({ channel, to: "#a" })).toEqual({ channel: "board", to: "#a", accountId: "wide" });
-    expect(["board-plugin", "none"].map((name) => messaging.channelOf(name))).toEqual(["board", undefined]);
+    expect(["shelf-plugin", "board-plugin", "none"].map((name) => messaging.channelOf(name))).toEqual(["shelf", undefined, undefined]);
+    expect(await to({ channel: "shelf-plugin", to: "#a" })).toMatchObject({ channel: "shelf", to: "#a" });
   });
 
   test("last is where the session heard from somebody, else where the main session did", async () => {

@@ -18,14 +18,21 @@ export function toPieces(message: Outgoing, channel: Channel | undefined, ctx: P
   const rules = outboundRulesOf(ctx.snapshot(), channel, message.route.accountId);
   const { pieces: found, leftOut } = split(message, channel, rules);
   const pieces = found.filter(({ text }) => text.trim() !== "");
+  // Files without words are a message all the same.
+  if (pieces.length === 0 && message.media !== undefined) return [message];
   if (leftOut > 0) {
     pieces[pieces.length - 1] = { text: tooLongText(leftOut), spans: [] };
     ctx.logger.warn(`message ${message.uid} to ${channel.id} is too long; its end stays in the session`, { pieces: MAX_PIECES, leftOut });
   }
-  const { replyToId, preview, ...own } = message;
+  const { replyToId, preview, media, ...own } = message;
   return pieces.map((piece, i) => {
     const isQuoting = channel.capabilities.replyTo && (rules.replyToMode === "all" || (rules.replyToMode === "first" && i === 0));
-    const whole = { ...own, ...piece, ...(isQuoting && replyToId !== undefined ? { replyToId } : {}) };
+    const whole = {
+      ...own,
+      ...piece,
+      ...(isQuoting && replyToId !== undefined ? { replyToId } : {}),
+      ...(media !== undefined && i === pieces.length - 1 ? { media } : {}),
+    };
     if (pieces.length === 1) return preview ? { ...whole, preview } : whole;
     const part = { message: message.uid, index: i + 1, of: pieces.length };
     // A preview that became too long goes away where it can; elsewhere the beginning takes its place.

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type DeliveryRow, type MarkdownIR, type MessageRoute, type OutboundRequest, z } from "svc/sdk";
+import { type DeliveryRow, type MarkdownIR, type MessageRoute, type OutboundMedia, type OutboundRequest, z } from "svc/sdk";
 import type { PostedPreview } from "../live/preview.ts";
 
 const HOUR_MS = 3_600_000;
@@ -15,6 +15,11 @@ const offset = z.number().int().min(0);
 /** Letter of the kind, start, length; then the address of a link, or the language of a fence. */
 const storedSpan = z.union([z.tuple([z.string(), offset, offset]), z.tuple([z.string(), offset, offset, z.string()])]);
 
+const storedMedia = z.union([
+  z.object({ path: z.string(), name: z.string().exactOptional() }),
+  z.object({ url: z.string(), name: z.string().exactOptional() }),
+]);
+
 const storedMessage = z.object({
   v: z.literal(1),
   route: z.object({
@@ -26,6 +31,7 @@ const storedMessage = z.object({
   /** Message on the platform that this one quotes. */
   replyToId: z.string().optional(),
   text: z.string(),
+  media: z.array(storedMedia).optional(),
   /** Styles over the text; a text without them goes out as it is. */
   spans: z.array(storedSpan).optional(),
   /** One of the messages that a text was split into; `message` is the uid of the whole, and of its first part. */
@@ -43,12 +49,13 @@ const storedMessage = z.object({
 export type StoredMessage = z.output<typeof storedMessage>;
 
 /** A message and the row that it is. */
-export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice" | "spans" | "part" | "preview" | "replyToId"> {
+export interface Outgoing extends Omit<StoredMessage, "v" | "route" | "isNotice" | "spans" | "part" | "preview" | "replyToId" | "media"> {
   uid: string;
   route: MessageRoute;
   spans?: MarkdownIR["spans"];
   part?: NonNullable<StoredMessage["part"]>;
   replyToId?: string;
+  media?: OutboundMedia[];
   isNotice?: true;
   preview?: PostedPreview;
 }
@@ -57,6 +64,7 @@ export function toStored({
   route,
   replyToId,
   text,
+  media,
   spans = [],
   part,
   origin,
@@ -70,6 +78,7 @@ export function toStored({
     route: { ...route },
     ...(replyToId === undefined ? {} : { replyToId }),
     text,
+    ...(media === undefined ? {} : { media }),
     ...(spans.length === 0 ? {} : { spans: spans.map(encodeSpan) }),
     ...(part === undefined ? {} : { part }),
     origin,
@@ -119,7 +128,7 @@ export function handleOf(uid: string): string {
 export function readOutgoing(uid: string, payload: unknown): Outgoing | undefined {
   const parsed = storedMessage.safeParse(payload);
   if (!parsed.success) return undefined;
-  const { replyToId, text, spans, part, origin, sessionKey, agentId, isNotice, preview } = parsed.data;
+  const { replyToId, text, media, spans, part, origin, sessionKey, agentId, isNotice, preview } = parsed.data;
   const { channel, to, accountId, threadId } = parsed.data.route;
   const route: MessageRoute = {
     channel,
@@ -132,6 +141,7 @@ export function readOutgoing(uid: string, payload: unknown): Outgoing | undefine
     route,
     ...(replyToId === undefined ? {} : { replyToId }),
     text,
+    ...(media === undefined ? {} : { media }),
     ...(spans === undefined ? {} : { spans: spans.flatMap((span) => decodeSpan(span) ?? []) }),
     ...(part === undefined ? {} : { part }),
     origin,
