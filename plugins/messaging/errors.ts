@@ -41,6 +41,7 @@ export const messagingErrors = defineErrors({
     rpc: "INVALID_REQUEST",
     expose: { maxBytes: { type: "integer" } },
   },
+  "nothing-to-send": { message: "nothing to send; name a `message`, a `mediaUrl` or both", http: 400, rpc: "INVALID_REQUEST" },
   "invalid-media": { message: "a file of the message cannot be sent: {reason}", http: 400, rpc: "INVALID_REQUEST", expose: ["reason"] },
   "render-failed": { message: 'channel "{channel}" cannot render this text: {reason}', http: 500, rpc: "UNAVAILABLE" },
   "wait-timeout": {

@@ -4,8 +4,8 @@ import { idText } from "svc/sdk/internal";
 const byUid = z.strictObject({ uid: idText(200) });
 const channel = idText(128);
 const accountId = idText(256).optional().describe("default: the default account of the channel");
+const place = z.string().min(1).max(2_000);
 const ofAccount = z.strictObject({ channel, accountId });
-const notServed = z.never({ error: "not part of this release" }).optional().describe("not part of this release");
 const code = z.string().trim().min(1).max(64);
 
 /** Methods of the protocol that this plugin serves: accounts of channels, who may write to them, and messages that wait or were not delivered. */
@@ -35,15 +35,15 @@ export const messagingMethods = {
     "sends a text to a recipient on a channel; it is stored before it is answered, and the answer waits up to 10 s for the platform",
     z.strictObject({
       to: idText(512).describe("recipient on the channel; a prefix selects the channel where none is named: `irc:#room`"),
-      message: z.string().min(1).describe("Markdown"),
+      message: z.string().min(1).optional().describe("Markdown; may be left out with a file"),
       channel: channel.optional().describe("a channel, or `last`: where `sessionKey` last heard from somebody"),
       accountId,
       threadId: idText(256).optional(),
       sessionKey: idText(512).optional().describe("session that is told when the message is not delivered; default: the main one"),
       idempotencyKey: z.string().min(1).max(256).describe("a repeat with the same key is the same message"),
-      mediaUrl: notServed,
-      mediaUrls: notServed,
-      replyToId: notServed,
+      mediaUrl: place.optional().describe("a file: an address of the public web, or a path in the agent's workspace"),
+      mediaUrls: z.array(place).max(10).optional().describe("more of them; a channel that takes no files gets addresses and names as text"),
+      replyToId: idText(256).optional().describe("message on the platform to quote, where the channel can"),
     }),
   ),
   "messaging.pairing.list": methodSpec(

@@ -281,7 +281,7 @@ export interface PluginMethods {
     result: { channel: string; accountId: string; cleared: boolean };
   };
   "send": {
-    params: { to: string; message: string; channel?: string | undefined; accountId?: string | undefined; threadId?: string | undefined; sessionKey?: string | undefined; idempotencyKey: string; mediaUrl?: unknown | undefined; mediaUrls?: unknown | undefined; replyToId?: unknown | undefined };
+    params: { to: string; message?: string | undefined; channel?: string | undefined; accountId?: string | undefined; threadId?: string | undefined; sessionKey?: string | undefined; idempotencyKey: string; mediaUrl?: string | undefined; mediaUrls?: Array<string> | undefined; replyToId?: string | undefined };
     result: { runId: string; status: "sent" | "queued" | "uncertain"; uid: string; channel: string; to: string; messageId?: string; accountId?: string; threadId?: string };
   };
   "messaging.pairing.list": {

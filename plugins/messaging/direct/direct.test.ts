@@ -80,6 +80,11 @@ describe("send", () => {
     expect(platform.sent).toHaveLength(1);
   });
 
+  test("names files as text where the channel takes none", async () => {
+    await send({ to: "talk:@ada", message: undefined, mediaUrl: "https://example.org/a.png", mediaUrls: ["notes/plan.pdf"] });
+    expect(platform.sent).toMatchObject([{ text: "https://example.org/a.png\n[file: plan.pdf]" }]);
+  });
+
   test("says when the account is away that the message waits", async () => {
     await gw.rpc("channels.stop", { channel: "talk", accountId: "work" });
     const sent = send({ to: "@ada", channel: "talk", accountId: "work" });
@@ -96,7 +101,8 @@ describe("send", () => {
     ["an account that is not there", { to: "talk:@ada", accountId: "none" }, 'has no account "none"'],
     ["no text", { to: "talk:@ada", message: "" }, "message"],
     ["no key", { to: "talk:@ada", idempotencyKey: "" }, "idempotencyKey"],
-    ["an attachment", { to: "talk:@ada", mediaUrl: "https://example.org/a.png" }, "not part of this release"],
+    ["neither a text nor a file", { to: "talk:@ada", message: undefined }, "nothing to send"],
+    ["a file that is no address of the web", { to: "talk:@ada", mediaUrl: "file:///etc/passwd" }, "expected an http or https address"],
   ])("is refused with %s", async (_, params, message) => {
     await expect(send(params)).rejects.toThrow(message);
     expect(platform.sent).toEqual([]);

@@ -1,4 +1,4 @@
-import { type Messaging, methodOf, type ParamsOf, type PluginContext, type ResultOf } from "svc/sdk";
+import { type Messaging, methodOf, type OutboundMedia, type ParamsOf, type PluginContext, type ResultOf } from "svc/sdk";
 import { createReplays } from "svc/sdk/internal";
 import { type Channels, WEBCHAT } from "../channels.ts";
 import { sendOnce, uidOf } from "../direct/send-once.ts";
@@ -50,8 +50,17 @@ async function knownMessage(ctx: PluginContext, uid: string) {
   return { ...route, text, origin, sessionKey, agentId };
 }
 
+/** Files by their addresses; everything else is a path. */
+function mediaOf({ mediaUrl, mediaUrls = [] }: Params): OutboundMedia[] {
+  return [...(mediaUrl === undefined ? [] : [mediaUrl]), ...mediaUrls].map((text) =>
+    /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? { url: text } : { path: text },
+  );
+}
+
 async function newMessage(params: Params, { ctx, service, channels }: Omit<SendDeps, "signal">) {
-  const { to, message, channel, accountId, threadId, sessionKey: wantedKey } = params;
+  const { to, message = "", channel, accountId, threadId, replyToId, sessionKey: wantedKey } = params;
+  const media = mediaOf(params);
+  if (message === "" && media.length === 0) throw messagingErrors.nothingToSend();
   if (channel !== undefined && channel !== "last" && channels.idOf(channel) === undefined) {
     throw messagingErrors.unsupportedChannel({ channel, known: channels.ids().join(", ") });
   }
@@ -62,5 +71,6 @@ async function newMessage(params: Params, { ctx, service, channels }: Omit<SendD
   // A bare recipient does not say on which channel it is, and the main session takes none.
   const isFromPrefix = channel !== undefined || route.to !== to;
   if (route.channel === WEBCHAT || !isFromPrefix) throw messagingErrors.noChannel({ to });
-  return { ...route, text: message, isAnswer: false, origin: "chat" as const, sessionKey, agentId };
+  const more = { ...(media.length > 0 ? { media } : {}), ...(replyToId === undefined ? {} : { replyToId }) };
+  return { ...route, text: message, ...more, isAnswer: false, origin: "chat" as const, sessionKey, agentId };
 }
