@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, mkdir, open, realpath, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, mkdir, open, realpath, rm } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
 import { type Channel, messageOf, NotDispatchedError, type OutboundMedia, type OutboundMessage, SendRefusedError } from "svc/sdk";
 import { messagingErrors } from "../errors.ts";
@@ -90,7 +90,8 @@ async function fetched(
   const path = join(own, String(index));
   try {
     await mkdir(own, { recursive: true, mode: 0o700 });
-    await writeFile(path, content, { mode: 0o600 });
+    const written = await open(path, "wx", 0o600);
+    await written.writeFile(content).finally(() => written.close());
   } catch (error) {
     throw new NotDispatchedError(`a fetched file could not be stored: ${messageOf(error)}`, { cause: error });
   }
