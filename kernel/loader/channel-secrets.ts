@@ -30,6 +30,7 @@ export function withOwnSecrets(channel: Channel, secrets: Secrets): Channel {
     config: {
       list: (tree: SvcConfig) => config.list(tree),
       inspect: (tree: SvcConfig, accountId: string) => config.inspect(tree, accountId),
+      ...(config.identity ? { identity: config.identity.bind(config) } : {}),
       resolve(tree: SvcConfig, accountId: string) {
         const { filled, lost } = fill(tree, own, { accountId, read: secrets.read });
         try {

@@ -25,7 +25,7 @@ const shapes = {
     id: text,
     meta: z.object({ label: text }),
     capabilities: z.object({ chatTypes: z.array(z.enum(["direct", "group", "channel"])) }),
-    config: z.object({ list: fn, resolve: fn, inspect: fn }),
+    config: z.object({ list: fn, resolve: fn, inspect: fn, identity: fn.optional() }),
     start: fn,
     send: fn,
     target: z.object({ normalize: fn, format: fn }),
