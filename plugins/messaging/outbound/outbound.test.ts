@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type Channel,
+  type ChannelRun,
   definePlugin,
   type MarkdownIR,
   type MessageRoute,
@@ -32,6 +33,7 @@ let onSend: ((message: OutboundMessage) => Promise<void>) | undefined;
 /** Files that a channel has read while it sent. */
 const read: string[] = [];
 const told: string[] = [];
+const runs = new Map<string, ChannelRun>();
 
 /** Marks of the platform. */
 const marks: Partial<Record<MarkdownIR["spans"][number]["kind"], string>> = { bold: "*", italic: "/", codeBlock: "|" };
@@ -95,7 +97,7 @@ beforeAll(async () => {
     version: "1.0.0",
     svc: { api: "^1.0.0" },
     setup(ctx) {
-      ctx.registerChannel(board);
+      ctx.registerChannel({ ...board, start: (run) => board.start(runs.set(run.account.accountId, run) && run) });
       const media = { in: false, out: true, maxBytes: 1_000 };
       ctx.registerChannel({ ...board, id: "files", meta: { label: "Files" }, capabilities: { ...board.capabilities, media } });
       for (const hook of ["outbound.sent", "outbound.failed"] as const)
@@ -215,6 +217,13 @@ describe("an answer", () => {
     await settings(board({ replyToMode }));
     await delivered(request(long, { replyToId: "m1" }));
     expect(sent.map(({ replyToId }) => replyToId)).toEqual(quoted);
+  });
+
+  test("to a message from the channel quotes that message", async () => {
+    await settings(board({ dmPolicy: "open", allowFrom: ["*"] }));
+    const event = { id: "event-7", chatType: "direct" as const, peer: { id: "#ada" }, sender: { id: "#ada" }, text: "hello" };
+    expect(await runs.get("wide")?.receive(event)).toEqual({ status: "accepted" });
+    await eventually(() => expect(sent).toMatchObject([{ to: "#ada", replyToId: "event-7", text: { text: "ok" } }]) ?? true);
   });
 
   test("stays in its session where the policy denies it, by a rule or by the session's own setting", async () => {
