@@ -13,7 +13,7 @@ import { readRegularFile } from "./read-regular.ts";
 interface LockedPackages {
   /** Name of each package that the plugin depends on itself, and the version that is locked; undefined: not locked. */
   direct: ReadonlyMap<string, string | undefined>;
-  /** Number of all packages, theirs included. */
+  /** Number of packages to fetch, theirs included; fewer come where some are for other systems. */
   count: number;
   /** Changes with everything that decides what is installed. */
   hash: string;
@@ -48,8 +48,8 @@ export async function readLockedPackages(root: string): Promise<LockedPackages |
   const named = isRecord(manifest.value.dependencies) ? Object.keys(manifest.value.dependencies) : [];
   if (named.length === 0) return undefined;
   return {
-    direct: new Map(named.map((name) => [name, versionOf(all[`node_modules/${name}`])])),
-    count: Object.keys(all).filter((path) => path !== "").length,
+    direct: new Map(named.map((name) => [name, versionOf(all, `node_modules/${name}`)])),
+    count: Object.values(all).filter((locked) => isRecord(locked) && locked.integrity !== undefined).length,
     hash: createHash("sha256")
       .update(manifest.text)
       .update("\0")
@@ -160,8 +160,12 @@ function exportedEntry(exports: unknown): string | undefined {
     .find((found) => found !== undefined);
 }
 
-function versionOf(locked: unknown): string | undefined {
-  return isRecord(locked) && typeof locked.version === "string" ? locked.version : undefined;
+/** Version at a place of the lock; a link stands for the folder that it leads to. */
+function versionOf(all: Record<string, unknown>, place: string): string | undefined {
+  const locked = all[place];
+  if (!isRecord(locked)) return undefined;
+  const target = locked.link === true && typeof locked.resolved === "string" ? all[locked.resolved] : locked;
+  return isRecord(target) && typeof target.version === "string" ? target.version : undefined;
 }
 
 /** A JSON object and its text; undefined when there is no such file. */

@@ -67,11 +67,14 @@ async function plugin(version: string, lock: object = {}): Promise<void> {
       { version: one.version, integrity: integrityOf(one.tarball), hasInstallScript: true },
     ]),
   );
-  const own = { name: "demo-vendor", version: "1.0.0", dependencies: { dep: version, inner: "1.0.0" } };
+  const own = { name: "demo-vendor", version: "1.0.0", dependencies: { dep: version, inner: "1.0.0", none: "file:empty" } };
+  // In place of a package that is left out.
+  const none = { "node_modules/none": { resolved: "empty", link: true }, empty: { name: "none", version: "1.0.0" } };
+  await writeFile(join(vendor, "empty/package.json"), JSON.stringify({ name: "none", version: "1.0.0" }));
   await writeFile(join(vendor, "package.json"), JSON.stringify(own));
   await writeFile(
     join(vendor, "package-lock.json"),
-    JSON.stringify({ ...own, lockfileVersion: 3, packages: { "": own, ...packages, ...lock } }),
+    JSON.stringify({ ...own, lockfileVersion: 3, packages: { "": own, ...packages, ...none, ...lock } }),
   );
   await writeFile(join(vendor, ".npmrc"), "registry=http://127.0.0.1:1/\n");
   await chmod(vendor, 0o500);
@@ -93,7 +96,7 @@ const home = () => readdir(join(stateDir, "vendor/demo"));
 
 test("packages come in the locked versions beside a folder that is only read, without a script, counted as they come", async () => {
   await expect(vendor().load("dep")).rejects.toMatchObject({ code: "missing-dependency" });
-  expect(await install()).toMatchObject({ state: "installed", packages: ["dep 1.0.0", "inner 1.0.0"] });
+  expect(await install()).toMatchObject({ state: "installed", packages: ["dep 1.0.0", "inner 1.0.0", "none 1.0.0"] });
 
   expect(await vendor().load("dep")).toMatchObject({ version: "1.0.0" });
   expect(progress[0]).toEqual([0, 2]);

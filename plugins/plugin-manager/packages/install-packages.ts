@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isSvcError, messageOf, type PluginCandidate, type SvcError } from "svc/sdk";
-import { makePrivate, missingPackages, readLockedPackages, vendorCommand, vendorStateFolder } from "svc/sdk/internal";
+import { missingPackages, readLockedPackages, vendorCommand, vendorStateFolder } from "svc/sdk/internal";
 import { copyFolder } from "../archive/copy-folder.ts";
 import { installErrors } from "../errors.ts";
 import { type FileLock, withInstallLock } from "../install/lock.ts";
@@ -42,6 +42,8 @@ export async function installPackages(candidate: PluginCandidate, host: Packages
   if (reason !== undefined) throw installErrors.pluginLockfileMissing({ spec: join(root, "vendor"), reason });
   const home = vendorStateFolder(host.stateDir, id);
   await mkdir(home, { recursive: true, mode: 0o700 });
+  // A folder that nobody else can enter protects every file in it, links included.
+  await chmod(home, 0o700);
   return withInstallLock(host.fileLock, join(home, ".install.lock"), async () => {
     if ((await missingPackages(owner, host.stateDir)).length === 0) return { state: "present" };
     await removeStaging(home);
@@ -82,7 +84,6 @@ async function fill(
     const reason = `npm ended well, but ${missing.join(", ")} is not there in the locked version`;
     throw installErrors.packagesNotInstalled({ plugin: id, reason, advice: "report it to the author of the plugin" });
   }
-  await makePrivate(cwd);
   return { hash: locked.hash, packages: [...locked.direct].map(([name, version]) => `${name} ${version}`) };
 }
 
