@@ -24,7 +24,7 @@ export function stateOf({ enabled, configured, lifecycle, stoppedByHand }) {
   return { word: stoppedByHand ? "stopped by hand" : "stopped", level: "info" };
 }
 
-/** Why it does not work, or what it lacks; nothing while it works. @param {Account} account */
+/** Returns why it does not work, or what it lacks; nothing while it works. @param {Account} account */
 export function reasonOf({ enabled, configured, missing = [], lifecycle, lastError }) {
   if (!enabled) return undefined;
   if (!configured) return `The config lacks ${missing.join(", ") || "what the channel needs"}.`;
@@ -69,7 +69,7 @@ export function senderWords({ senderId, senderName }) {
   return senderName === undefined || senderName === senderId ? senderId : `${senderName} (${senderId})`;
 }
 
-/** Outcome of a test message. @param {{ status: string, to: string }} sent */
+/** Describes the outcome of a test message in a sentence. @param {{ status: string, to: string }} sent */
 export function sentWords({ status, to }) {
   if (status === "sent") return `Sent to ${to}.`;
   if (status === "queued") return `The message to ${to} waits in the queue.`;

@@ -15,7 +15,7 @@ import { gatewayName, isOnline } from "./store.js";
 export const status = signal(/** @type {Status | undefined} */ (undefined));
 export const pairing = signal(/** @type {{ requests: Request[], paired: Paired[] } | undefined} */ (undefined));
 export const failure = signal(/** @type {unknown} */ (undefined));
-/** Why the people cannot be shown; the accounts may be there all the same. */
+/** Failure to read the people; the accounts may be there all the same. */
 export const pairingFailure = signal(/** @type {unknown} */ (undefined));
 /** Epoch ms of the last answer. */
 export const readAt = signal(0);
