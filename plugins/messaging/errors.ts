@@ -42,7 +42,12 @@ export const messagingErrors = defineErrors({
     expose: { maxBytes: { type: "integer" } },
   },
   "nothing-to-send": { message: "nothing to send; name a `message`, a `mediaUrl` or both", http: 400, rpc: "INVALID_REQUEST" },
-  "invalid-media": { message: "a file of the message cannot be sent: {reason}", http: 400, rpc: "INVALID_REQUEST", expose: ["reason"] },
+  "invalid-media": {
+    message: "a file of the message cannot be sent: {reason}",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    expose: { reason: { type: "string" } },
+  },
   "render-failed": { message: 'channel "{channel}" cannot render this text: {reason}', http: 500, rpc: "UNAVAILABLE" },
   "wait-timeout": {
     message: "message {uid}: it was not delivered within {timeoutMs} ms; it stays in the queue",

@@ -19,7 +19,7 @@ export interface StormPlatform {
   relay: TcpRelay;
   /** Key of an account that holds its credential, and what it has to be. */
   credential: { path: string; good: string };
-  /** What tells a second account from the first one. */
+  /** Difference of a second account from the first one. */
   second: object;
   /** Content of `channels.<id>`: everybody may write. */
   config(changes?: object): object;
