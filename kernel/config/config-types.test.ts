@@ -38,6 +38,7 @@ function check(body: string): string {
     writeFileSync(join(dir, "svc-config.d.ts"), dts);
     writeFileSync(join(dir, "use.ts"), `import type { SvcConfig, ChannelIrcConfig } from "./svc-config.js";\n${body}\n`);
     const flags = [
+      "--ignoreConfig", // of a folder above the temporary one
       "--noEmit",
       "--strict",
       "--exactOptionalPropertyTypes",
