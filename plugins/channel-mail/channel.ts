@@ -45,8 +45,15 @@ export function createMailChannel(deps: MailDeps, times: Partial<MailTiming> = {
       replyTo: true,
       media: { in: true, out: true, maxBytes: MAX_MEDIA_BYTES },
       multiAccount: true,
+      // An answer is one letter.
+      wholeAnswers: true,
     },
-    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    config: {
+      list: listAccounts,
+      resolve: resolveAccount,
+      inspect: inspectAccount,
+      identity: ({ imap }) => `${imap.host}:${imap.port}/${imap.user}/${imap.mailbox}`,
+    },
     async start(run) {
       const { account, logger } = run;
       const mailbox = mailboxDigest(account);

@@ -28,7 +28,7 @@ export function createMqttChannel({ load: loadPackage, kv, times = {} }: Channel
     id: CHANNEL_ID,
     meta: { label: "MQTT", docs: "plugins/channel-mqtt/README.md", targetPrefixes: [CHANNEL_ID] },
     // A published message cannot be changed, and has no id that another could name.
-    capabilities: { chatTypes: ["direct", "group"], multiAccount: true, caseSensitiveIds: true },
+    capabilities: { chatTypes: ["direct", "group"], multiAccount: true, caseSensitiveIds: true, wholeAnswers: true },
     config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
     async start(run) {
       const library = await load().catch((error: unknown) => {

@@ -44,7 +44,12 @@ export function createTelegramChannel({ load, fetch, webhooks, times = {} }: Cha
       multiAccount: true,
       caseSensitiveIds: true,
     },
-    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    config: {
+      list: listAccounts,
+      resolve: resolveAccount,
+      inspect: inspectAccount,
+      identity: ({ token, apiRoot }) => `${apiRoot}/${token}`,
+    },
     async start(run) {
       try {
         const api = await apiOf(run.account);

@@ -23,7 +23,12 @@ export function createXmppChannel(times: Partial<XmppTiming> = {}): Channel<Xmpp
     id: CHANNEL_ID,
     meta: { label: "XMPP", docs: "plugins/channel-xmpp/README.md", targetPrefixes: [CHANNEL_ID] },
     capabilities: { chatTypes: ["direct", "group"], edit: true, typing: true, multiAccount: true },
-    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    config: {
+      list: listAccounts,
+      resolve: resolveAccount,
+      inspect: inspectAccount,
+      identity: ({ jid, host, port }) => `${jid} ${host ?? ""}:${port ?? ""}`,
+    },
     start: (run) =>
       keepLinked(run, {
         timing,

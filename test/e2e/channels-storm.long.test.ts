@@ -75,6 +75,7 @@ describe.each(platforms)("$id", ({ start }) => {
       gateway: { mode: "local", auth: { token } },
       agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
       session: { dmScope: "per-channel-peer" },
+      messages: { inbound: { debounceMs: 0 } },
       plugins: { load: { paths: ["./echo.ts"] } },
       channels: { [platform.id]: section },
       ...more,
@@ -265,7 +266,7 @@ function openRows(home: Home): unknown[] {
   return reading(home, (db) => db.prepare("SELECT uid FROM deliveries WHERE state NOT IN ('done', 'failed', 'expired')").all());
 }
 
-/** How many user messages of the transcripts hold each word. */
+/** Number of user messages in the transcripts that hold each word. */
 function turnsOf(home: Home): Map<string, number> {
   const turns = new Map<string, number>();
   const rows = reading(home, (db) => db.prepare("SELECT body FROM messages WHERE role = 'user'").all()) as Array<{ body: string }>;

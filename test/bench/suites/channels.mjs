@@ -85,7 +85,7 @@ async function latency({ irc, model, turns, row, note }) {
   }
 }
 
-/** As many people as write to one account at once. */
+/** All people write to one account at once. */
 async function conversations({ irc, rounds, row }) {
   let round = 0;
   const perSecond = (nick) => async () => {
@@ -137,6 +137,7 @@ function configOf(port, url, accounts) {
     models: { providers: { lab: { baseUrl: url, apiKey: "bench-only", models: [{ id: "one" }] } } },
     agents: { defaults: { skipBootstrap: true, model: { primary: "lab/one" } } },
     session: { dmScope: "per-channel-peer" },
+    messages: { inbound: { debounceMs: 0 } },
     channels: { irc: { ...link, nick: "ours0", ...(accounts > 1 ? { accounts: more } : {}) } },
   };
 }
