@@ -75,7 +75,8 @@ describe.each(platforms)("$id", ({ start }) => {
       gateway: { mode: "local", auth: { token } },
       agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
       session: { dmScope: "per-channel-peer" },
-      messages: { inbound: { debounceMs: 0 } },
+      // Each message is to be seen in an answer: none is joined by time, or summarised because too many wait.
+      messages: { inbound: { debounceMs: 0 }, queue: { cap: 1_000 } },
       plugins: { load: { paths: ["./echo.ts"] } },
       channels: { [platform.id]: section },
       ...more,
