@@ -36,7 +36,7 @@ export function createSignalChannel(times: Partial<SignalTiming> = {}): Channel<
       multiAccount: true,
       caseSensitiveIds: true, // ids of groups are base64
     },
-    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount, identity: ({ account }) => account },
     start: (run) =>
       keepConnected(run, {
         firstWaitMs: timing.reconnectMs,
