@@ -47,7 +47,7 @@ describe("an account whose server", () => {
     const bot = nextBot();
     const tap = await tapOf(server);
     const ada = await person(server, "ada");
-    const account = drive(tap.port, { jid: `${bot}@localhost` }, { pingMs: 100, pongMs: 100 });
+    const account = drive(tap.port, { jid: `${bot}@localhost` }, { pingMs: 200, pongMs: 800, loginMs: 3_000 });
     await account.is("ready");
 
     tap.stall(true);
