@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from "vitest";
-import { createError, defineErrors, errorSpecsOf, isSvcError, SvcError } from "./errors.ts";
+import { createError, defineErrors, errorSpecsOf, isSvcError, messageOf, SvcError } from "./errors.ts";
 
 const tides = defineErrors({
   "no-tide": {
@@ -60,4 +60,9 @@ test("an error keeps its meaning across a thread border, where its table was nev
 
 test("plain data of a code that knows no table counts as a fault of the program", () => {
   expect(SvcError.fromPlain({ code: "odd", fields: {} })).toMatchObject({ code: "odd", message: "odd", spec: { http: 500 } });
+});
+
+test("the message of an error that is several is those of its parts", () => {
+  expect(messageOf(new AggregateError([new Error("connect ECONNREFUSED ::1:1"), "b"]))).toBe("connect ECONNREFUSED ::1:1; b");
+  expect(messageOf(new AggregateError([new Error("a")], "all failed"))).toBe("all failed");
 });

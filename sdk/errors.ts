@@ -184,6 +184,8 @@ export function isSvcError(error: unknown, code?: string): error is SvcError {
 /** Message of anything thrown. Never throws itself: a thrown value may have no text form, or a getter in place of its message. */
 export function messageOf(error: unknown): string {
   try {
+    // Node's own error for a name with several addresses has no message: those of the addresses do.
+    if (error instanceof AggregateError && error.message === "") return error.errors.map(messageOf).join("; ");
     return String(error instanceof Error ? error.message : error);
   } catch {
     return "a thrown value that has no text";

@@ -14,7 +14,7 @@ import {
   type SvcConfig,
 } from "svc/sdk";
 import type { Accounts } from "./accounts/accounts.ts";
-import { replacePreview } from "./live/replace-preview.ts";
+import { removePreview, replacePreview } from "./live/replace-preview.ts";
 import { type OpenedMedia, openMedia } from "./outbound/media.ts";
 import type { Carrier, Readiness } from "./queue/kit.ts";
 
@@ -128,8 +128,11 @@ function accountCarrier(
       if (to === undefined) throw new SendRefusedError("the message has no recipient", { isPermanent: true });
       signal.throwIfAborted();
       const rendered = channel.text.render({ text, spans });
-      if (preview && media.length === 0 && (await replacePreview({ to, preview, text: rendered }, channel, run, logger)))
+      if (preview && media.length > 0) await removePreview({ to, messageId: preview.messageId }, channel, run, logger);
+      else if (preview && (await replacePreview({ to, preview, text: rendered }, channel, run, logger))) {
+        account.noteSent(preview.messageId);
         return { messageId: preview.messageId };
+      }
       const opened = media.length === 0 ? undefined : await open(media, { uid, agentId, maxBytes: maxBytesOf(channel), signal });
       const message = {
         uid,
@@ -140,6 +143,8 @@ function accountCarrier(
         ...(replyToId === undefined ? {} : { replyToId }),
       };
       try {
+        // The try may have been given up meanwhile, and another one be under way.
+        signal.throwIfAborted();
         const { messageId } = await channel.send(message, run);
         account.noteSent(messageId);
         return { messageId };

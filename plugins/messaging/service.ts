@@ -69,15 +69,18 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
         ...(preview ? { preview } : {}),
       };
       // Where parts were sent before, the first of them has the prefix.
-      const isPrefixed = request.isAnswer !== false && unsent === whole;
-      await commitOnce(ctx, await acceptOps(ctx, message, { channels, isPrefixed }));
+      const isBeginning = unsent === whole;
+      const isPrefixed = request.isAnswer !== false && isBeginning;
+      await commitOnce(ctx, await acceptOps(ctx, message, { channels, isPrefixed, isBeginning }));
       queue.nudge();
       return { uid, route };
     },
     isSilenced: (message) => isSilenced(ctx, message),
     async sendPart({ text, isFirst, ...part }, step) {
       const message: Outgoing = { ...part, text: stripFrames(text).trim(), origin: "chat" };
-      await ctx.service("store@2").commit([...(await acceptOps(ctx, message, { channels, isPrefixed: isFirst })), step]);
+      await ctx
+        .service("store@2")
+        .commit([...(await acceptOps(ctx, message, { channels, isPrefixed: isFirst, isBeginning: isFirst })), step]);
       queue.nudge();
     },
   };
@@ -87,7 +90,7 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
 async function acceptOps(
   ctx: PluginContext,
   message: Outgoing,
-  { channels, isPrefixed }: { channels: Pick<Channels, "get">; isPrefixed: boolean },
+  { channels, isPrefixed, isBeginning }: { channels: Pick<Channels, "get">; isPrefixed: boolean; isBeginning: boolean },
 ): Promise<StoreOp[]> {
   const withheld = withheldReason(message) ?? ((await isSilenced(ctx, message)) ? "policy" : undefined);
   if (withheld === "policy")
@@ -99,7 +102,7 @@ async function acceptOps(
   if (asked.cancelled === undefined) {
     const isAnswer = isPrefixed && asked.text !== "" && message.route.channel !== WEBCHAT;
     const text = isAnswer ? withPrefix(asked.text, ctx.snapshot()) : asked.text;
-    const pieces = toPieces({ ...message, text }, channels.get(message.route.channel), ctx);
+    const pieces = toPieces({ ...message, text }, channels.get(message.route.channel), ctx, { isBeginning });
     return pieces.length === 0 ? [accept(ctx, message, { status: "suppressed", reason: "empty" })] : pieces.map((one) => accept(ctx, one));
   }
   const row = accept(ctx, { ...message, text: asked.text });

@@ -32,7 +32,7 @@ export interface KeepConnectedOptions {
  */
 export async function keepConnected(
   run: Pick<ChannelRun, "signal" | "clock" | "logger" | "state">,
-  { firstWaitMs, random, connect, describe = (reason) => reason.message }: KeepConnectedOptions,
+  { firstWaitMs, random, connect, describe = messageOf }: KeepConnectedOptions,
 ): Promise<void> {
   let attempt = 0;
   run.state({ lifecycle: "starting", connected: false });

@@ -61,7 +61,8 @@ function listen(path: string): Promise<AccountLock> {
   return new Promise((resolve, reject) => {
     const server: Server = createServer((socket) => {
       socket.on("error", () => undefined);
-      socket.end(String(process.pid));
+      // A client that reads nothing and stays must not keep the lock from being given back.
+      socket.end(String(process.pid), () => socket.destroy());
     });
     server.maxConnections = 8;
     server.once("error", reject);

@@ -268,10 +268,20 @@ export class Account {
         const { channel, accountId, guards } = this;
         const kept = new Set<string>();
         const files = { find: (path: string) => media.find(path), keep: (path: string) => void kept.add(path) };
-        const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self, media: files });
-        await media.settle(pathsOf(event), ack.status === "accepted" ? kept : new Set());
-        this.#state = { ...this.#state, lastInboundAt: this.#now };
-        return ack;
+        const paths = pathsOf(event);
+        const release = media.hold(paths);
+        try {
+          const ack = await this.#deps.receive(event, { channel, accountId, guards, self: this.#state.self, media: files });
+          // The repeat of a message whose commit seemed to fail belongs to the row that is there.
+          await media.settle(paths, ack.status === "accepted" ? kept : ack.status === "duplicate" ? media.doubtful(paths) : new Set());
+          this.#state = { ...this.#state, lastInboundAt: this.#now };
+          return ack;
+        } catch (error) {
+          media.doubt(kept);
+          throw error;
+        } finally {
+          await release();
+        }
       },
       saveMedia: async (content, about) => {
         checkInForce();

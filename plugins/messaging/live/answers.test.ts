@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { definePlugin, type ModelProvider, SendRefusedError, type Store } from "svc/sdk";
+import { type DeliveryRow, definePlugin, type ModelProvider, SendRefusedError, type Store } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createTalkPlatform, type TalkAction, type TalkPlatform } from "../../../test/fixtures/talk-platform.ts";
-import { blockEnd, restOf } from "./blocks.ts";
+import { Blocks, blockEnd, restOf } from "./blocks.ts";
 
 /** Answers that are shown while a model writes them: platforms that stand in the test, a whole gateway, and a model that waits where it is told to. */
 
@@ -38,7 +38,7 @@ async function gatewayWith(platform: TalkPlatform): Promise<TestGateway> {
 }
 
 describe("where a message can be changed", () => {
-  const platform = createTalkPlatform({ edit: true, unsend: true });
+  const platform = createTalkPlatform({ edit: true, unsend: true, replyTo: true });
   let gw: TestGateway;
   let store: Store;
 
@@ -51,6 +51,7 @@ describe("where a message can be changed", () => {
     platform.sent.length = 0;
     platform.shown.length = 0;
     platform.onShown = undefined;
+    platform.onSend = undefined;
   });
 
   const of = <K extends TalkAction["kind"]>(kind: K) =>
@@ -66,9 +67,9 @@ describe("where a message can be changed", () => {
 
   test("a preview is posted after 30 characters, grows, and becomes the final text", async () => {
     script = ["The router", BEGINNING.slice(10), isPosted, "I think, ", () => eventually(() => of("edit").length === 1), ENDING];
-    await platform.say("where is the router?");
+    await platform.say("where is the router?", { id: "q1" });
     const row = await isDone();
-    expect(platform.sent.map(({ text }) => text)).toEqual([BEGINNING.trim()]);
+    expect(platform.sent.map(({ text, replyToId }) => [text, replyToId])).toEqual([[BEGINNING.trim(), "q1"]]);
     expect(of("edit").map(({ text }) => text)).toEqual([`${BEGINNING}I think,`, `${BEGINNING}I think, ${ENDING}`]);
     expect(row).toMatchObject({ state: "done", result: { status: "sent", messageId: "m1" } });
   });
@@ -81,6 +82,21 @@ describe("where a message can be changed", () => {
       expect(platform.sent.at(-1)?.text).toBe(words.join(""));
     }
     expect([platform.sent.length, platform.shown]).toEqual([2, []]);
+  });
+
+  test("one whose post takes longer than the answer is taken back when it arrives", async () => {
+    let posts = 0;
+    let arrive: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (arrive = resolve));
+    platform.onSend = () => (posts++ === 0 ? held : Promise.resolve());
+    script = [BEGINNING, () => eventually(() => posts === 1), ENDING];
+    await platform.say("where is the router?");
+    await eventually(() => platform.sent.length === 1);
+    expect(platform.sent[0]?.text).toBe(BEGINNING + ENDING);
+
+    arrive();
+    await eventually(() => of("unsend").length === 1);
+    expect(of("unsend")).toMatchObject([{ messageId: "m2" }]);
   });
 
   test("one that became too long is removed, and the text is sent", async () => {
@@ -202,6 +218,14 @@ describe("where it cannot", () => {
     ["behind code", `\`\`\`js\n${"a".repeat(900)}\n\`\`\`\n\nb`, 912],
   ])("a text is cut %s", (_, text, at) => {
     expect(blockEnd(text, 0)).toBe(at);
+  });
+
+  test("what an earlier process has sent counts, also when the answer was whole at once", async () => {
+    const blocks = { count: 1, chars: 3, digest: "ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0" };
+    const row = { uid: "u", steps: { blocks } } as unknown as DeliveryRow;
+    const ctx = { clock: { now: () => 0, monotonic: () => 0 }, logger: { debug: () => undefined } as never };
+    const again = new Blocks({ ctx, row, send: async () => undefined });
+    expect(restOf("abc\n\nmore", await again.close())).toBe("more");
   });
 
   test("what was sent is taken off a text that begins with it, and off no other", () => {

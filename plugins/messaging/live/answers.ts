@@ -4,7 +4,6 @@ import {
   type DeliveryRow,
   type MessageRoute,
   type PluginContext,
-  type RenderedText,
   type Store,
   type StoreOp,
   z,
@@ -13,7 +12,7 @@ import { type Inbound, routeOf } from "../inbound/stored.ts";
 import { toPieces } from "../outbound/pieces.ts";
 import { withPrefix } from "../outbound/response-prefix.ts";
 import { Blocks, restOf, sentOf } from "./blocks.ts";
-import { type PostedPreview, Preview, type PreviewStep } from "./preview.ts";
+import { type PostedPreview, Preview, type PreviewStep, type RenderedPreview } from "./preview.ts";
 import { removePreview } from "./replace-preview.ts";
 
 const STEP = "preview";
@@ -31,6 +30,7 @@ export interface AnswerPart {
   sessionKey: string;
   /** True for the part that the answer begins with. */
   isFirst: boolean;
+  replyToId?: string;
 }
 
 interface AnswersDeps {
@@ -82,7 +82,7 @@ export class GrowingAnswers {
       row,
       send: (part, step) => {
         const { agentId, sessionKey } = inbound;
-        return this.#deps.sendPart({ ...part, route: routeOf(inbound), agentId, sessionKey }, step);
+        return this.#deps.sendPart({ ...part, ...quotedBy(row), route: routeOf(inbound), agentId, sessionKey }, step);
       },
     });
     this.#blocks.set(row.uid, blocks);
@@ -145,7 +145,7 @@ export class GrowingAnswers {
       to: route.to,
       threadId: route.threadId,
       left: stepOf(row),
-      render: (text, known) => render(text, known, route, ctx),
+      render: (text, known) => render(text, known, { route, ...quotedBy(row) }, ctx),
       target() {
         const [known, linked] = [channel(route.channel), account(route.channel, route.accountId)];
         return isAllowed && known && linked ? { channel: known, run: linked.run, onPosted: (id) => linked.noteSent(id) } : undefined;
@@ -162,17 +162,29 @@ export class GrowingAnswers {
 }
 
 /** The text as one message of the channel, as it would be sent; undefined when it is more than one. */
-function render(text: string, channel: Channel, route: MessageRoute, ctx: AnswersDeps["ctx"]): RenderedText | undefined {
+function render(
+  text: string,
+  channel: Channel,
+  to: { route: MessageRoute; replyToId?: string },
+  ctx: AnswersDeps["ctx"],
+): RenderedPreview | undefined {
   const message = {
+    ...to,
     uid: "preview",
-    route,
     text: withPrefix(text, ctx.snapshot()),
     origin: "chat" as const,
     sessionKey: "preview",
     agentId: "preview",
   };
   const [only, ...more] = toPieces(message, channel, ctx);
-  return only && more.length === 0 ? channel.text.render({ text: only.text, spans: only.spans ?? [] }) : undefined;
+  if (!only || more.length > 0) return undefined;
+  const rendered = channel.text.render({ text: only.text, spans: only.spans ?? [] });
+  return { text: rendered, ...(only.replyToId === undefined ? {} : { replyToId: only.replyToId }) };
+}
+
+/** The message that an answer quotes: the key of its row is the platform's own id. */
+function quotedBy({ idemKey }: Pick<DeliveryRow, "idemKey">): { replyToId?: string } {
+  return idemKey === undefined ? {} : { replyToId: idemKey };
 }
 
 function toShown(preview: PostedPreview | undefined): Shown {

@@ -65,7 +65,9 @@ export class Blocks {
   async close(): Promise<Sent | undefined> {
     this.#isClosed = true;
     await this.#work;
-    return this.#chars === 0 ? undefined : { count: this.#count, chars: this.#chars, digest: digestOf(this.#text.slice(0, this.#chars)) };
+    // Until the text has reached it, the part that an earlier process has sent counts, if the answer begins with it.
+    if (this.#chars === 0) return this.#left;
+    return { count: this.#count, chars: this.#chars, digest: digestOf(this.#text.slice(0, this.#chars)) };
   }
 
   async #take(text: string, isNext: boolean): Promise<void> {

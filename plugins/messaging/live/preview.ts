@@ -9,6 +9,7 @@ import {
   settledWithin,
 } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
+import { removePreview } from "./replace-preview.ts";
 
 /** A shorter beginning is not posted. */
 const FIRST_CHARS = 30;
@@ -31,6 +32,12 @@ export interface PostedPreview {
 /** The step of a row that names its preview: it stands in the row before and after the post. */
 export type PreviewStep = { messageId: string } | { isPosting: true };
 
+/** A text as one message, and the message that it quotes. */
+export interface RenderedPreview {
+  text: RenderedText;
+  replyToId?: string;
+}
+
 export interface PreviewOptions {
   ctx: Pick<PluginContext, "timers" | "clock" | "logger">;
   uid: string;
@@ -38,8 +45,8 @@ export interface PreviewOptions {
   threadId: string | undefined;
   /** Undefined while the account is not connected. */
   target(): { channel: Channel; run: ChannelRun; onPosted(messageId: string): void } | undefined;
-  /** The text as one message of the channel; undefined when it does not fit. */
-  render(text: string, channel: Channel): RenderedText | undefined;
+  /** The text as one message of the channel, and the message that it quotes; undefined when it does not fit. */
+  render(text: string, channel: Channel): RenderedPreview | undefined;
   /** Step that an earlier process has left. */
   left: PreviewStep | undefined;
   /** Stores the step; no call of the platform begins before it resolves. */
@@ -58,6 +65,8 @@ export class Preview {
   #pauseMs = EDIT_MS;
   #faults = 0;
   #isClosed = false;
+  /** The answer has gone its own way while the first post was under way: a post that arrives now is taken back. */
+  #isGivenUp = false;
 
   constructor(options: PreviewOptions) {
     this.#options = options;
@@ -78,7 +87,8 @@ export class Preview {
     this.#isClosed = true;
     void this.#timer?.dispose();
     if (this.#work) await settledWithin(this.#work, SETTLE_MS);
-    if (this.#messageId === undefined) return undefined;
+    this.#isGivenUp ||= this.#work !== undefined && this.#messageId === undefined;
+    if (this.#messageId === undefined || this.#isGivenUp) return undefined;
     return { messageId: this.#messageId, ...(this.#work ? { isFixed: true } : {}) };
   }
 
@@ -123,12 +133,13 @@ export class Preview {
     const rendered = this.#options.render(text, channel);
     // A text that does not fit into one message is not shown before it is whole.
     if (!rendered) return;
-    if (this.#messageId !== undefined) return channel.edit?.({ to, messageId: this.#messageId, text: rendered }, run);
+    if (this.#messageId !== undefined) return channel.edit?.({ to, messageId: this.#messageId, text: rendered.text }, run);
     // Where a repeat is known to the platform, a post that was cut off by a kill is found again by its uid.
     if (channel.capabilities.idempotentSend !== true) await this.#options.note({ isPosting: true });
-    const { messageId } = await channel.send({ uid, to, text: rendered, ...(threadId === undefined ? {} : { threadId }) }, run);
+    const { messageId } = await channel.send({ uid, to, ...rendered, ...(threadId === undefined ? {} : { threadId }) }, run);
     this.#messageId = messageId;
     target.onPosted(messageId);
+    if (this.#isGivenUp) return removePreview({ to, messageId }, channel, run, this.#options.ctx.logger);
     await this.#options.note({ messageId });
     await reached("preview.after-post");
   }

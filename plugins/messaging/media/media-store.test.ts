@@ -123,6 +123,29 @@ describe("an attachment", () => {
     expect(await names()).toEqual([]);
   });
 
+  test("of a message that is being taken on outlasts a stop of its account, and the wait for its message", async () => {
+    const inbox = inboxOf(open());
+    const [stored, refused] = [await inbox.save(bytes(1), text), await inbox.save(bytes(2), text)];
+    const release = inbox.hold([stored.path, refused.path]);
+    await clock.advance(mediaLimits.waitingMs + 1);
+    inbox.expire();
+    await inbox.close();
+    expect((await names()).sort()).toEqual([basename(stored.path), basename(refused.path)].sort());
+
+    await inbox.settle([stored.path], new Set([stored.path]));
+    await release();
+
+    expect(await names()).toEqual([basename(stored.path)]);
+  });
+
+  test("of a message that may have been stored all the same is known again at its repeat", async () => {
+    const inbox = inboxOf(open());
+    const [sure, other] = [await inbox.save(bytes(1), text), await inbox.save(bytes(2), text)];
+    inbox.doubt([sure.path, "/etc/passwd"]);
+
+    expect([...inbox.doubtful([sure.path, other.path])]).toEqual([sure.path]);
+  });
+
   test("of an earlier process is removed, unless a row still needs it, and counts", async () => {
     await writeFile(join(folder, "kept"), bytes(2_500));
     await writeFile(join(folder, "left"), bytes(10));

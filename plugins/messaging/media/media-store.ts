@@ -44,6 +44,10 @@ export const mediaLimits: MediaLimits = {
 
 interface Waiting extends SavedMedia {
   savedAt: number;
+  /** Its message is being taken on: a stop of the account waits for that. */
+  isHeld?: boolean;
+  /** Its message may have been stored by a commit whose answer was lost. */
+  isDoubtful?: boolean;
 }
 
 /**
@@ -211,15 +215,42 @@ export class MediaInbox {
     await this.#deps.remove(own.filter((path) => !kept.has(path)).map((path) => basename(path)));
   }
 
+  /** Keeps files through a stop and their expiry until their message is decided. @returns to be called then; removes what no message has taken of a stopped account */
+  hold(paths: readonly string[]): () => Promise<void> {
+    const held = paths.flatMap((path) => this.#waiting.get(path) ?? []);
+    for (const file of held) file.isHeld = true;
+    return async () => {
+      for (const file of held) file.isHeld = false;
+      if (this.#isClosed) await this.settle(paths);
+    };
+  }
+
+  /** Marks files of a message that may have been stored all the same. */
+  doubt(paths: Iterable<string>): void {
+    for (const path of paths) {
+      const file = this.#waiting.get(path);
+      if (file) file.isDoubtful = true;
+    }
+  }
+
+  /** Those of the files that `doubt` has marked. */
+  doubtful(paths: readonly string[]): ReadonlySet<string> {
+    return new Set(paths.filter((path) => this.#waiting.get(path)?.isDoubtful));
+  }
+
   expire(): void {
     const oldest = this.#deps.clock.monotonic() - this.#deps.bounds.waitingMs;
-    void this.settle([...this.#waiting].filter(([, { savedAt }]) => savedAt < oldest).map(([path]) => path));
+    void this.settle(this.#free().filter((path) => (this.#waiting.get(path)?.savedAt ?? 0) < oldest));
   }
 
   /** Ends it with its run. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#deps.onClose();
-    await this.settle([...this.#waiting.keys()]);
+    await this.settle(this.#free());
+  }
+
+  #free(): string[] {
+    return [...this.#waiting].filter(([, { isHeld }]) => isHeld !== true).map(([path]) => path);
   }
 }

@@ -11,6 +11,8 @@ const MAX_FILES = 10;
 /** Largest file that is fetched, whatever the platform takes. */
 const MAX_FETCHED_BYTES = 10 * 1024 * 1024;
 const MAX_NAME_CHARS = 200;
+/** Time for all files of a message; a try as a whole has 60 s. */
+const ALL_MS = 30_000;
 
 type Files = NonNullable<OutboundMessage["media"]>;
 
@@ -71,9 +73,10 @@ export async function openMedia(media: readonly OutboundMedia[], uid: string, de
   );
   const close = () => rm(own, { recursive: true, force: true });
   const files: Files = [];
+  const signal = AbortSignal.any([deps.signal, AbortSignal.timeout(ALL_MS)]);
   try {
     for (const [index, file] of media.entries())
-      files.push("url" in file ? await fetched(file, { own, index, deps }) : await fromWorkspace(file, deps));
+      files.push("url" in file ? await fetched(file, { own, index, deps: { ...deps, signal } }) : await fromWorkspace(file, deps));
     return { files, close };
   } catch (error) {
     await close();

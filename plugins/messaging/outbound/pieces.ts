@@ -11,9 +11,15 @@ const MAX_PIECES = 100;
 /**
  * The messages that a text becomes on a channel, in order. They are rendered when they are sent; here each was rendered once to see that it is within the limit.
  * @param channel undefined for one that takes Markdown as it is
+ * @param isBeginning false for the rest of an answer whose beginning was sent
  * @throws {SvcError} `render-failed`
  */
-export function toPieces(message: Outgoing, channel: Channel | undefined, ctx: Pick<PluginContext, "snapshot" | "logger">): Outgoing[] {
+export function toPieces(
+  message: Outgoing,
+  channel: Channel | undefined,
+  ctx: Pick<PluginContext, "snapshot" | "logger">,
+  { isBeginning = true }: { isBeginning?: boolean } = {},
+): Outgoing[] {
   if (!channel) return [message];
   const rules = outboundRulesOf(ctx.snapshot(), channel, message.route.accountId);
   const { pieces: found, leftOut } = split(message, channel, rules);
@@ -26,7 +32,8 @@ export function toPieces(message: Outgoing, channel: Channel | undefined, ctx: P
   }
   const { replyToId, preview, media, ...own } = message;
   return pieces.map((piece, i) => {
-    const isQuoting = channel.capabilities.replyTo && (rules.replyToMode === "all" || (rules.replyToMode === "first" && i === 0));
+    const isQuoting =
+      channel.capabilities.replyTo && (rules.replyToMode === "all" || (rules.replyToMode === "first" && isBeginning && i === 0));
     const whole = {
       ...own,
       ...piece,
