@@ -263,6 +263,26 @@ describe("a person who means harm", () => {
     expect(account.states.some(({ lifecycle }) => lifecycle === "recovering")).toBe(false);
   });
 
+  test("sends tags of a size and with attributes that nobody needs, and the next message arrives over the same link", async () => {
+    const jid = `${nextBot()}@localhost`;
+    const account = drive(server.port, { jid });
+    await account.is("ready");
+    const ada = await person(server, "ada");
+    const attributes = Array.from({ length: 200 }, (_, i) => `a${i}="1"`).join(" ");
+
+    await ada.write(`<message to="${jid}" type="chat" ${attributes}><body>many</body></message>`);
+    await ada.write(`<message to="${jid}" type="chat" long="${"x".repeat(100_000)}"><body>long</body></message>`);
+    await ada.write(`<message to="${jid}" type="chat"><body>last</body><a xmlns="urn:x" long="${"x".repeat(100_000)}"/></message>`);
+
+    await eventually(() => account.inbox.some(({ text }) => text === "last"));
+    // Of the first one the sender may be among what is not kept: it would seem to come from the account itself.
+    expect(account.inbox.map(({ text, sender }) => [text, sender.id])).toEqual([
+      ["long", "ada@localhost"],
+      ["last", "ada@localhost"],
+    ]);
+    expect(account.states.some(({ lifecycle }) => lifecycle === "recovering")).toBe(false);
+  });
+
   test("cannot take the place of somebody else's message with its id", async () => {
     const jid = `${nextBot()}@localhost`;
     const account = drive(server.port, { jid });

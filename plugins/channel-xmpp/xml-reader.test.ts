@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { growth, LINEAR } from "../../test/tools/growth.ts";
 import { attrOf, childOf, textOf, type XmlElement } from "./xml.ts";
 import { XmlFault, XmlReader } from "./xml-reader.ts";
 
@@ -40,6 +41,8 @@ test.each([Number.MAX_SAFE_INTEGER, 7, 3, 2, 1])("a stream is read the same in p
   expect(isEnded).toBe(true);
 });
 
+const manyAttributes = Array.from({ length: 70 }, (_, i) => `a${i}='1'`).join(" ");
+
 test.each([
   ["a comment", "<!-- x -->"],
   ["a document type", "<!DOCTYPE a [<!ENTITY b 'c'>]>"],
@@ -53,8 +56,8 @@ test.each([
   ["an attribute twice", "<message a='1' a='2'/>"],
   ["an attribute without quotes", "<message a=1/>"],
   ["text between stanzas", "hello"],
-  ["a tag without an end", `<message a='${"x".repeat(70_000)}`],
-  ["too many attributes", `<message ${Array.from({ length: 70 }, (_, i) => `a${i}='1'`).join(" ")}/>`],
+  ["an attribute twice among many", `<message ${manyAttributes} a69='1'/>`],
+  ["a tag without an end", `<message a='${"x".repeat(1_048_577)}`],
 ])("%s ends the stream", (_name, text) => {
   expect(() => read(STREAM + text)).toThrow(XmlFault);
 });
@@ -62,6 +65,8 @@ test.each([
 test.each([
   ["long text", `<message from='a@x'><body>${"x".repeat(1_100_000)}</body></message>`],
   ["many elements", `<message from='a@x'>${"<a/>".repeat(6_000)}</message>`],
+  ["many attributes", `<message from='a@x' ${manyAttributes}/>`],
+  ["many attributes inside", `<message from='a@x'><a ${manyAttributes}/></message>`],
   ["deep elements", `<message from='a@x'>${"<a>".repeat(200)}${"</a>".repeat(200)}</message>`],
 ])("of a stanza with %s the begin is kept, it is told from whole ones, and the next one is read", (_name, stanza) => {
   const { stanzas, whole } = read(`${STREAM}${stanza}<message from='b@x'/>`, 65_536);
@@ -69,6 +74,34 @@ test.each([
   expect(whole).toEqual([false, true]);
   expect(stanzas.map((one) => attrOf(one, "from"))).toEqual(["a@x", "b@x"]);
   expect(JSON.stringify(stanzas[0]).length).toBeLessThan(1_100_000);
+});
+
+test("a prefix that is declared behind many attributes counts", () => {
+  const { stanzas, whole } = read(`${STREAM}<message ${manyAttributes} xmlns:far='urn:far'><far:a/></message><message><xml:a/></message>`);
+
+  const namespaces = stanzas.map(({ children }) => (children[0] as XmlElement).ns);
+  expect(namespaces).toEqual(["urn:far", "http://www.w3.org/XML/1998/namespace"]);
+  expect(whole).toEqual([false, true]);
+});
+
+test("a long tag is whole: servers pass on stanzas of 512 KiB", () => {
+  const { stanzas, whole } = read(`${STREAM}<message a='${"x".repeat(600_000)}'/>`, 65_536);
+
+  expect(whole).toEqual([true]);
+  expect(attrOf(stanzas[0], "a").length).toBe(600_000);
+});
+
+test.each([
+  ["one long attribute", (size: number) => `<message a='${"x".repeat(size)}'/>`],
+  ["many attributes", (size: number) => `<message ${Array.from({ length: size / 12 }, (_, i) => `a${i}='1'`).join(" ")}/>`],
+  ["blanks", (size: number) => `<message${" ".repeat(size)}/>`],
+])("the work for a tag with %s grows with its length", (_name, tagOf) => {
+  const work = (size: number) => {
+    const text = STREAM + tagOf(size);
+    return () => read(text, 16_384);
+  };
+
+  expect(growth(work, { from: 16_000, to: 1_000_000 })).toBeLessThan(LINEAR);
 });
 
 test("a stanza without an end ends the stream", () => {

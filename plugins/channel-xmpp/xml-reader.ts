@@ -4,11 +4,15 @@ import type { XmlElement } from "./xml.ts";
 const MAX_STANZA_CHARS = 1_048_576;
 /** Stanza that no server means to send: it ends the stream. */
 const MAX_DROPPED_CHARS = 16 * MAX_STANZA_CHARS;
-const MAX_TAG_CHARS = 65_536;
+/** A server passes on a stanza that is one tag. A link that ended with it would end again each time that the server brings it. */
+const MAX_TAG_CHARS = MAX_STANZA_CHARS;
 /** Elements below a stanza that are kept: further ones are as good as not there. */
 const MAX_ELEMENTS = 5_000;
 const MAX_DEPTH = 64;
+/** Attributes of an element that are kept: an element with more is not whole. */
 const MAX_ATTRIBUTES = 64;
+/** Prefix that no element declares (Namespaces in XML 1.0, 3). */
+const XML_NS = "http://www.w3.org/XML/1998/namespace";
 
 /** Content that a stream may not have, or not in such amounts. */
 export class XmlFault extends Error {
@@ -30,6 +34,7 @@ interface OpenElement extends XmlElement {
   /** As it stands in the tag. */
   rawName: string;
   prefixes: ReadonlyMap<string, string> | undefined;
+  hasAllAttrs: boolean;
   children: Array<XmlElement | string>;
 }
 
@@ -166,7 +171,10 @@ export class XmlReader {
       if (!isEmpty) this.#skipped += 1;
       return;
     }
-    this.#open.push(openElement(isEmpty ? tag.slice(0, -1) : tag, this.#open));
+    const element = openElement(isEmpty ? tag.slice(0, -1) : tag, this.#open);
+    // Among what was dropped may be the sender.
+    if (!element.hasAllAttrs) this.#isWhole = false;
+    this.#open.push(element);
     if (isEmpty) this.#close(undefined);
   }
 
@@ -223,6 +231,7 @@ function openElement(tag: string, parents: readonly OpenElement[]): OpenElement 
   const rawName = name.exec(tag)?.[0];
   if (rawName === undefined) throw new XmlFault("a tag without a name");
   const attrs = new Map<string, string>();
+  const keys = new Set<string>();
   let prefixes: Map<string, string> | undefined;
   attribute.lastIndex = rawName.length;
   let done = rawName.length;
@@ -230,8 +239,9 @@ function openElement(tag: string, parents: readonly OpenElement[]): OpenElement 
     done = attribute.lastIndex;
     const [, key = "", double, single = ""] = found;
     const value = decodeEntities(double ?? single);
-    if (attrs.size >= MAX_ATTRIBUTES || attrs.has(key)) throw new XmlFault("an attribute twice, or too many of them");
-    attrs.set(key, value);
+    if (keys.has(key)) throw new XmlFault("an attribute twice");
+    keys.add(key);
+    if (attrs.size < MAX_ATTRIBUTES) attrs.set(key, value);
     if (key === "xmlns" || key.startsWith("xmlns:")) {
       prefixes ??= new Map();
       prefixes.set(key.slice(6), value);
@@ -246,6 +256,7 @@ function openElement(tag: string, parents: readonly OpenElement[]): OpenElement 
     ns: prefixes?.get(prefix) ?? namespaceOf(prefix, parents),
     attrs,
     prefixes,
+    hasAllAttrs: keys.size === attrs.size,
     children: [],
   };
 }
@@ -255,6 +266,7 @@ function namespaceOf(prefix: string, parents: readonly OpenElement[]): string {
     const found = parents[i]?.prefixes?.get(prefix);
     if (found !== undefined) return found;
   }
+  if (prefix === "xml") return XML_NS;
   if (prefix !== "") throw new XmlFault("a prefix that stands for nothing");
   return "";
 }
