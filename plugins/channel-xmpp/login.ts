@@ -3,10 +3,13 @@ import { AccountRefusedError, messageOf, withLimit } from "svc/sdk";
 import type { XmppAccount } from "./accounts.ts";
 import { conditionOf, wordsOf } from "./refusals.ts";
 import { authenticate, chooseMechanism } from "./sasl.ts";
-import { serversOf } from "./servers.ts";
+import { type Server, serversOf } from "./servers.ts";
 import { NS, XmppStream } from "./stream.ts";
 import type { XmppTiming } from "./timing.ts";
 import { attrOf, childOf, childrenOf, textOf, type XmlElement, xml } from "./xml.ts";
+
+/** Time to find out where the server is. */
+const FIND_MS = 10_000;
 
 /** A session of an earlier link, to go on with (XEP-0198). */
 export interface Earlier {
@@ -34,10 +37,13 @@ interface LoginOptions {
  * Connects, encrypts, identifies, and resumes the earlier session or binds a new one. The stream hands nothing over yet.
  * @throws {AccountRefusedError} when another try would end in the same way, {Error} for what may pass; no link is left then
  */
-export async function logIn(options: LoginOptions): Promise<Login> {
+export async function logIn(options: LoginOptions, find: (account: XmppAccount) => Promise<Server[]> = serversOf): Promise<Login> {
   const { account, timing, signal } = options;
   let last: unknown;
-  for (const server of await serversOf(account)) {
+  const tooLate = () => {
+    throw new Error(`the DNS did not say within ${FIND_MS / 1_000} s where the server of ${account.domain} is`);
+  };
+  for (const server of await withLimit(find(account), FIND_MS, tooLate, signal)) {
     signal.throwIfAborted();
     let stream: XmppStream | undefined;
     try {
