@@ -106,6 +106,37 @@ describe("messages from Telegram", () => {
     ]);
   });
 
+  test("in a group of two bots say whose words they answer", async () => {
+    const account = drive();
+    const { topics: _, ...chat } = GROUP;
+    const words = (id: number) => ({ message_id: id, date: 1, chat, from: { id, is_bot: true, first_name: "bot" }, text: "earlier" });
+    say("to the other", { reply_to_message: words(9_002) }, chat);
+    say("to this one", { reply_to_message: words(BOT.id) }, chat);
+
+    await received(account, "to this one");
+
+    expect(account.inbox.map(({ replyTo, mentions }) => [replyTo?.senderId, replyTo?.isBot, mentions?.implicit])).toEqual([
+      ["9002", undefined, []],
+      ["9001", true, ["replyToBot"]],
+    ]);
+  });
+
+  test("that cannot be read are passed over, and those behind them arrive", async () => {
+    const account = drive();
+    telegram.push(BOT, { message: { message_id: 1, date: 1, from: ADA, text: "nowhere" } });
+    telegram.push(BOT, { channel_post: { message_id: 1, date: 1, chat: null, text: "nowhere" } });
+    say("broken", { entities: "none" });
+    say("broken", { entities: "none", media_group_id: "g2" });
+    const last = say("readable");
+
+    await received(account, "readable");
+    await eventually(() => telegram.isConfirmed(BOT, last));
+
+    expect(account.inbox.map(({ text }) => text)).toEqual(["readable"]);
+    expect(account.logs.filter((line) => line.includes("cannot be read"))).toHaveLength(2);
+    expect(account.states.some(({ lifecycle }) => lifecycle === "recovering")).toBe(false);
+  });
+
   test("with pictures come as one message, with their files; too large ones are only named", async () => {
     telegram.files.set("big", { path: "photos/1 a.jpg", content: Buffer.from("\xff\xd8\xff picture", "latin1") });
     telegram.files.set("lie", { path: "documents/2.bin", content: Buffer.alloc(4_000) });
@@ -304,5 +335,30 @@ describe("a webhook", () => {
     const polling = drive();
     await polling.is("ready");
     expect(telegram.webhookOf(BOT).url).toBe("");
+  });
+
+  test("offers an update once, however often it comes before the host has stored it, and holds no more than 100", async () => {
+    const account = drive({ webhook: { url: "https://gateway.example", secret: SECRET } });
+    await account.is("ready");
+    const offered: string[] = [];
+    let resume: () => void = () => undefined;
+    const host = new Promise<void>((resolve) => {
+      resume = resolve;
+    });
+    account.run.receive = async ({ id }) => {
+      offered.push(id as string);
+      await host;
+      return { status: "accepted" };
+    };
+    const push = (id: number) => post({ update_id: id, ...message({ text: `number ${id}` }) });
+
+    const waiting = [push(1), push(1), ...Array.from({ length: 99 }, (_, i) => push(i + 2)), push(1)];
+    await eventually(() => offered.includes("100"));
+    expect((await push(101)).status).toBe(503);
+    expect(offered).toHaveLength(100);
+    resume();
+
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
+    expect((await push(101)).status).toBe(200);
   });
 });

@@ -39,7 +39,7 @@ export function toEvent(messages: readonly Message[], id: string, self: User): I
             id: messageId(chat.id, replied.message_id),
             ...(replied.text === undefined ? {} : { text: replied.text }),
             ...(replied.from === undefined ? {} : { senderId: String(replied.from.id) }),
-            ...(replied.from?.is_bot ? { isBot: true } : {}),
+            ...(isReplyToBot ? { isBot: true } : {}),
           },
         }
       : {}),

@@ -56,7 +56,7 @@ export class Receiving {
   }
 
   async #deliver(messages: readonly Message[], id: string): Promise<void> {
-    const event = toEvent(messages, id, this.#options.self);
+    const event = this.#eventOf(messages, id);
     if (!event) return;
     const { run, timing } = this.#options;
     for (let waitMs = timing.offerMs; ; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
@@ -72,6 +72,16 @@ export class Receiving {
         run.logger.debug("a message waits for the host", { id, error: messageOf(error) });
       }
       await sleep(waitMs, run.signal).catch(() => undefined);
+    }
+  }
+
+  /** Reads a message. One that cannot be read is passed over: it would come again for ever, and those behind it never. */
+  #eventOf(messages: readonly Message[], id: string): InboundEvent | undefined {
+    try {
+      return toEvent(messages, id, this.#options.self);
+    } catch (error) {
+      this.#options.run.logger.warn(`a message that cannot be read was passed over: ${messageOf(error)}`, { id });
+      return undefined;
     }
   }
 
@@ -123,6 +133,8 @@ async function* limited(content: AsyncIterable<Uint8Array>, maxBytes: number): A
   }
 }
 
+/** The message of an update, if it says in which chat it is. */
 function messageIn({ message, channel_post: post }: Update): Message | undefined {
-  return message ?? post;
+  const found: { chat?: Partial<Message["chat"]> | null } | undefined = message ?? post;
+  return typeof found?.chat?.id === "number" ? (found as Message) : undefined;
 }

@@ -3,6 +3,7 @@ import { secretValues, type TelegramAccount } from "./accounts.ts";
 import { ApiError, type BotApi } from "./api.ts";
 import { Receiving } from "./receiving.ts";
 import type { TelegramTiming } from "./timing.ts";
+import { UnderWay } from "./under-way.ts";
 import { ALLOWED_UPDATES, type Update, type User } from "./updates.ts";
 import type { WebhookRoute } from "./webhook.ts";
 
@@ -21,16 +22,21 @@ interface SessionContext {
 /** Runs a bot until it is stopped: asks for messages, or has them sent. A refused token ends it. */
 export async function runBot(run: ChannelRun<TelegramAccount>, context: SessionContext): Promise<void> {
   const secrets = secretValues(run.account);
+  const underWay = new UnderWay();
   return keepConnected(run, {
     firstWaitMs: context.timing.reconnectMs,
     random: context.random,
     describe: (reason) => secrets.reduce((text, secret) => text.replaceAll(secret, "…"), reason.message),
-    connect: (onReady) => connect(run, context, onReady).catch((error: unknown) => faultOfAccount(error)),
+    connect: (onReady) => connect(run, { ...context, underWay }, onReady).catch((error: unknown) => faultOfAccount(error)),
   });
 }
 
-async function connect(run: ChannelRun<TelegramAccount>, context: SessionContext, onReady: () => void): Promise<Error | undefined> {
-  const { api, timing, webhooks } = context;
+async function connect(
+  run: ChannelRun<TelegramAccount>,
+  context: SessionContext & { underWay: UnderWay },
+  onReady: () => void,
+): Promise<Error | undefined> {
+  const { api, timing, webhooks, underWay } = context;
   const { account, signal } = run;
   const options = { limitMs: timing.callMs, signal };
   const self = await api.call<User>("getMe", {}, options);
@@ -39,7 +45,8 @@ async function connect(run: ChannelRun<TelegramAccount>, context: SessionContext
   if (account.webhook) {
     const { url, secret } = account.webhook;
     const address = `${url.endsWith("/") ? url.slice(0, -1) : url}${webhooks.pathOf(account.accountId)}`;
-    const close = webhooks.open(account.accountId, { secret, take: (update) => receiving.takeAll([update]) });
+    const take = (update: Update) => underWay.join(update.update_id, () => receiving.takeAll([update]));
+    const close = webhooks.open(account.accountId, { secret, take });
     try {
       await api.call("setWebhook", { url: address, secret_token: secret, allowed_updates: ALLOWED_UPDATES, max_connections: 10 }, options);
       onReady();

@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 20_000;
 
 interface Receiver {
   secret: string;
-  /** Resolves when the host has stored the update. */
+  /** Resolves when the host has stored the update; rejects when it cannot be taken now. */
   take(update: Update): Promise<void>;
 }
 
