@@ -34,9 +34,10 @@ export async function connectImap(reach: Reach, signal: AbortSignal): Promise<Im
   }
 }
 
-async function loginImap({ account, vendor, timing, tokens }: Reach, signal: AbortSignal, renew: boolean): Promise<ImapClient> {
+async function loginImap(reach: Reach, signal: AbortSignal, renew: boolean): Promise<ImapClient> {
+  const { account, vendor, timing, tokens } = reach;
   const { imap, pollIntervalMs, maxMessageBytes } = account;
-  const secret = tokens ? { accessToken: await tokens.get(renew) } : { pass: imap.password ?? "" };
+  const secret = tokens ? { accessToken: await tokenOf(tokens, renew, reach, signal) } : { pass: imap.password ?? "" };
   const client = await openImap(vendor, {
     host: imap.host,
     port: imap.port,
@@ -77,6 +78,14 @@ async function loginImap({ account, vendor, timing, tokens }: Reach, signal: Abo
   }
 }
 
+/** The provider's answer is not waited for by an account that ends. */
+function tokenOf(tokens: AccessTokens, renew: boolean, { timing }: Reach, signal: AbortSignal): Promise<string> {
+  const late = () => {
+    throw new Error(`the OAuth provider did not answer within ${timing.connectMs / 1_000} s`);
+  };
+  return withLimit(tokens.get(renew), timing.connectMs, late, signal);
+}
+
 /** Answers to a login that pass: the server is busy, or lost its own directory. */
 const passing = new Set(["UNAVAILABLE", "INUSE", "LIMIT", "SERVERBUG", "OVERQUOTA", "CONTACTADMIN"]);
 
@@ -105,7 +114,7 @@ export async function connectSmtp(reach: Reach, signal: AbortSignal): Promise<Op
     return await loginSmtp(reach, signal);
   } catch (error) {
     if ((error as SmtpError).code !== "EAUTH" || reach.tokens?.canRenew !== true) throw error;
-    await reach.tokens.get(true);
+    await tokenOf(reach.tokens, true, reach, signal);
     return loginSmtp(reach, signal);
   }
 }

@@ -10,7 +10,7 @@ import { needsMail } from "../../test/servers/mail-needs.ts";
 import { readMail } from "../../test/servers/read-mail.ts";
 import { type SmtpInbox, startSmtpInbox } from "../../test/servers/smtp-inbox.ts";
 import { startTcpTap, type TcpTap } from "../../test/servers/tcp-tap.ts";
-import type { MailAccount } from "./accounts.ts";
+import { type MailAccount, mailboxDigest } from "./accounts.ts";
 import { createMailChannel, type MailDeps } from "./channel.ts";
 import { createMemoryKv } from "./memory-kv.ts";
 
@@ -250,6 +250,37 @@ describe("what comes in", () => {
       "last",
     ]);
     expect(account.logs.join("\n")).toMatch(/sender-not-verified[\s\S]*sender-not-authentic[\s\S]*auto-submitted[\s\S]*list/);
+  });
+
+  test("of a stranger takes no place among the threads, and has its subject for an answer that comes before the verdict", async () => {
+    const own = section();
+    const kv = createMemoryKv();
+    const first = await started(own, kv);
+    const mailbox = mailboxDigest(first.run.account);
+    await first.stop();
+    const prefix = `thread:${mailbox}:`;
+    const rows = Array.from({ length: 800 }, (_, at) => ({ key: `${prefix}${`${at}`.padStart(16, "0")}`, at }));
+    for (const { key, at } of rows) await kv.set(key, { root: `${at}@example.org`, subject: "", chain: [], at });
+    const account = await started(own, kv);
+    const { receive } = account.run;
+    const before = smtp.mails.length;
+    account.run.receive = async (event) => {
+      await receive(event);
+      if (event.text.includes("stranger")) return { status: "dropped" };
+      await sends.get(account.run)?.({ uid: "early", to: "ada@example.org", text: { text: "answer" }, threadId: event.threadId ?? "" });
+      return { status: "accepted" };
+    };
+    const stored = async () => (await kv.list(prefix)).map(({ key }) => key);
+
+    await mailTo(own.address, "from a stranger", "Subject: Strange");
+    await mailTo(own.address, "from a stranger", "Subject: Stranger");
+    onReceive(account, async () => expect(await stored()).toEqual(expect.arrayContaining(rows.map(({ key }) => key))));
+    await mailTo(own.address, "from a friend", "Subject: Friendly");
+
+    await has(account, "from a friend");
+    await eventually(async () => !(await stored()).includes(rows[0]?.key ?? ""));
+    await eventually(async () => (await stored()).length === 800);
+    expect(await readMail(smtp.mails[before]?.raw ?? Buffer.alloc(0))).toMatchObject({ subject: "Re: Friendly" });
   });
 
   test("brings its attachments along", async () => {

@@ -121,18 +121,19 @@ async function handleMail(mailroom: Mailroom, raw: Uint8Array, isCut: boolean): 
     logger.info(`a mail was not taken: ${refusal}`, { id: wordsOf(id), sender: wordsOf(mail.from[0]?.address ?? "") });
     return "dropped";
   }
-  const isNew = threads.get(threads.rootOf({ ...mail, messageId: id })) === undefined;
   const root = threads.rootOf({ ...mail, messageId: id });
   const event = toEvent(mail, { id, root });
   if (!event) return "dropped";
-  await threads.add(root, { messageId: id, subject: mail.subject, at: run.clock.now() });
+  // An answer may be on its way before the host's verdict is here, and after a crash before the mail is offered again.
+  await threads.propose(root, { messageId: id, subject: mail.subject, at: run.clock.now() });
   try {
     const { status } = await run.receive(await withMedia(event, mail.attachments, run));
-    if (status === "dropped" && isNew) await threads.forget(root);
+    await (status === "dropped" ? threads.reject() : threads.accept());
     return status === "dropped" ? "dropped" : "taken";
   } catch (error) {
     // The host takes it for no message at all, and always will.
     if (!(error instanceof TypeError)) throw error;
+    await threads.reject();
     logger.warn(`a mail was dropped: ${messageOf(error)}`, { id: wordsOf(id) });
     return "dropped";
   }

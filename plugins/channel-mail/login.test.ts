@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { eventually, vendorIn } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { channelConfig, driveAccount } from "../../test/fixtures/driven-account.ts";
@@ -6,7 +9,10 @@ import { needsMail } from "../../test/servers/mail-needs.ts";
 import { type OauthProvider, startOauthProvider } from "../../test/servers/oauth-provider.ts";
 import { type SmtpInbox, startSmtpInbox } from "../../test/servers/smtp-inbox.ts";
 import { createMailChannel } from "./channel.ts";
+import { connectImap } from "./connect.ts";
 import { createMemoryKv } from "./memory-kv.ts";
+import { TIMING } from "./timing.ts";
+import { AccessTokens } from "./tokens.ts";
 
 const { describe, test } = await needsMail("openssl");
 
@@ -125,6 +131,30 @@ describe("an account", () => {
 
     await dovecot.restart();
     await eventually(() => account.states.filter(({ lifecycle }) => lifecycle === "ready").length > 1);
+  });
+
+  test("that ends waits no longer for an access token", async () => {
+    const silent = createServer();
+    const asked = once(silent, "request");
+    silent.listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    ends.push(async () => {
+      silent.closeAllConnections();
+      await once(silent.close(), "close");
+    });
+    const tokenUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/token`;
+    const section = channelConfig("mail", { ...byToken(), oauth: { ...byToken().oauth, tokenUrl } });
+    const account = channel().config.resolve(section, "default");
+    if (!account.oauth) throw new Error("expected settings for OAuth");
+    const tokens = new AccessTokens(account.oauth, { fetch, now: Date.now });
+    const ending = new AbortController();
+    const reach = { account, vendor: vendorIn(import.meta.dirname), timing: TIMING, tokens };
+
+    const link = connectImap(reach, ending.signal);
+    await asked;
+    ending.abort(new Error("the account ends"));
+
+    await expect(link).rejects.toThrow("the account ends");
   });
 
   test("is blocked when the provider takes the refresh token back, and shows no secret", async () => {

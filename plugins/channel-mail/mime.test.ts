@@ -1,7 +1,9 @@
 import { vendorIn } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect } from "vitest";
 import { needsPackages } from "../../test/servers/vendored.ts";
+import { MAX_FIELD_CHARS } from "./mime.ts";
 import { MailParser, MailTooHard } from "./parser.ts";
+import { verdictOn } from "./sender.ts";
 
 const { describe, test } = await needsPackages("channel-mail");
 
@@ -143,6 +145,21 @@ describe("a mail", () => {
       leftOut: ["a.png"],
       fault: "size",
     });
+  });
+
+  test.each([
+    ["a domain", " dkim=pass header.d=example.org|.evil.example"],
+    ["a later result", " dkim=pass header.d=example.org;| dmarc=fail"],
+  ])("whose check of the sender is cut within %s is nobody's", async (_, results) => {
+    const [kept = "", rest = ""] = results.split("|");
+    const start = "mx.example.net (";
+    const checked = async (tail: string) => {
+      const field = `${start}${"x".repeat(MAX_FIELD_CHARS - start.length - 2 - kept.length)});${kept}`;
+      return verdictOn(await parse(`${head(`Authentication-Results: ${field}${tail}`)}\r\n\r\nwords`), ["mx.example.net"]);
+    };
+
+    expect(await checked("")).toBe("pass");
+    expect(await checked(rest)).toBe("fail");
   });
 
   test("that takes too long ends its thread, and the next one is parsed", async () => {

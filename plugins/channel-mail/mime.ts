@@ -69,7 +69,8 @@ const keptFields = new Set([
   ...["authentication-results", "auto-submitted", "content-type", "precedence", "return-path", "x-auto-response-suppress"],
   ...["list-id", "list-post", "list-unsubscribe", "list-help", "x-loop", "x-autoreply", "x-autorespond", "x-failed-recipients"],
 ]);
-const MAX_FIELD_CHARS = 2_000;
+/** Longest field that is read. */
+export const MAX_FIELD_CHARS = 2_000;
 const MAX_FIELDS = 20;
 
 /**
@@ -147,7 +148,8 @@ function fieldsOf({ headers }: PostalMail): ParsedMail["fields"] {
     if (!keptFields.has(key)) continue;
     const values = fields[key] ?? [];
     fields[key] = values;
-    if (values.length < MAX_FIELDS) values.push(value.slice(0, MAX_FIELD_CHARS));
+    // A field that was cut is told by its one character too many.
+    if (values.length < MAX_FIELDS) values.push(value.slice(0, MAX_FIELD_CHARS + 1));
   }
   return fields;
 }

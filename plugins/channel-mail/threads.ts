@@ -16,6 +16,17 @@ const MAX_THREADS = 800;
 const MAX_CHAIN = 10;
 const MAX_SUBJECT_CHARS = 500;
 
+/** Stands for a digest in the key of the mail that the host has not decided on. */
+const PROPOSED = "proposed";
+
+/** A mail of a thread. */
+interface ThreadMail {
+  /** Without angle brackets. */
+  messageId: string;
+  subject: string;
+  at: number;
+}
+
 interface ThreadsOptions {
   kv: Pick<PluginKv, "get" | "set" | "delete" | "list">;
   /** Names the mailbox. */
@@ -28,6 +39,8 @@ export class Threads {
   readonly #options: ThreadsOptions;
   /** By digest of the root, the one that was quiet longest first. */
   readonly #threads = new Map<string, Thread>();
+  /** With the mail that the host has not decided on: strangers may write as many as they like, so it is no part of the table yet. */
+  #proposed: Thread | undefined;
 
   constructor(options: ThreadsOptions) {
     this.#options = options;
@@ -37,11 +50,15 @@ export class Threads {
   async open(): Promise<void> {
     const rows = await this.#options.kv.list(this.#prefix);
     const stored = rows.flatMap(({ key, value }) => (isThread(value) ? [[key.slice(this.#prefix.length), value] as const] : []));
-    for (const [digest, thread] of stored.sort(([, a], [, b]) => a.at - b.at)) this.#threads.set(digest, thread);
+    for (const [digest, thread] of stored.sort(([, a], [, b]) => a.at - b.at)) {
+      if (digest === PROPOSED) this.#proposed = thread;
+      else this.#threads.set(digest, thread);
+    }
   }
 
   get(root: string): Thread | undefined {
-    return this.#threads.get(digestOf(root));
+    const digest = digestOf(root);
+    return this.#proposed && digestOf(this.#proposed.root) === digest ? this.#proposed : this.#threads.get(digest);
   }
 
   /** Root of the thread that a mail belongs to: a thread of ours where it names one of our mails, otherwise the first mail that it names. */
@@ -57,32 +74,60 @@ export class Threads {
 
   /** Root of the thread that a mail is known to belong to. */
   rootWith(messageId: string): string | undefined {
-    for (const { root, chain } of this.#threads.values()) if (chain.includes(messageId)) return root;
+    for (const { root, chain } of [...this.#threads.values(), ...(this.#proposed ? [this.#proposed] : [])])
+      if (chain.includes(messageId)) return root;
     return undefined;
   }
 
   /** Adds a mail to its thread. What cannot be stored is known until the end of the process. */
-  async add(root: string, { messageId, subject, at }: { messageId: string; subject: string; at: number }): Promise<void> {
-    const digest = digestOf(root);
-    const known = this.#threads.get(digest);
-    const chain = [...(known?.chain ?? []).filter((id) => id !== messageId), messageId].slice(-MAX_CHAIN);
-    const thread = { root, subject: (known?.subject || subject).slice(0, MAX_SUBJECT_CHARS), chain, at };
+  async add(root: string, mail: ThreadMail): Promise<void> {
+    await this.#keep(threadWith(root, mail, this.get(root)));
+  }
+
+  /** Lets answers find a mail while the host decides on it; one at a time, the next one takes its place. */
+  async propose(root: string, mail: ThreadMail): Promise<void> {
+    const thread = threadWith(root, mail, this.#threads.get(digestOf(root)));
+    this.#proposed = thread;
+    await this.#storing(() => this.#options.kv.set(this.#prefix + PROPOSED, thread));
+  }
+
+  /** Adds the proposed mail to its thread: the host has it. */
+  async accept(): Promise<void> {
+    const thread = this.#proposed;
+    if (!thread) return;
+    const known = this.#threads.get(digestOf(thread.root));
+    const [messageId = ""] = thread.chain.slice(-1);
+    // An answer that was quick has brought the mail in, and stands behind it.
+    if (known?.chain.includes(messageId) !== true) await this.#keep(thread);
+    await this.reject();
+  }
+
+  /** Forgets the proposed mail: nobody took it. */
+  async reject(): Promise<void> {
+    this.#proposed = undefined;
+    await this.#options.kv.delete(this.#prefix + PROPOSED).catch(() => undefined);
+  }
+
+  /** The thread that was quiet longest makes room for it. */
+  async #keep(thread: Thread): Promise<void> {
+    const digest = digestOf(thread.root);
     this.#threads.delete(digest);
     this.#threads.set(digest, thread);
-    try {
+    await this.#storing(async () => {
       await this.#options.kv.set(this.#prefix + digest, thread);
       for (const oldest of this.#threads.keys()) {
         if (this.#threads.size <= MAX_THREADS) return;
         await this.#drop(oldest);
       }
+    });
+  }
+
+  async #storing(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
     } catch (error) {
       this.#options.logger.warn("a thread was not stored: answers after a restart may stand outside of it", { error: messageOf(error) });
     }
-  }
-
-  /** Forgets a thread that began with a mail nobody took. */
-  async forget(root: string): Promise<void> {
-    await this.#drop(digestOf(root)).catch(() => undefined);
   }
 
   async #drop(digest: string): Promise<void> {
@@ -93,6 +138,12 @@ export class Threads {
   get #prefix(): string {
     return `thread:${this.#options.mailbox}:`;
   }
+}
+
+/** A thread with one mail more. */
+function threadWith(root: string, { messageId, subject, at }: ThreadMail, known: Thread | undefined): Thread {
+  const chain = [...(known?.chain ?? []).filter((id) => id !== messageId), messageId].slice(-MAX_CHAIN);
+  return { root, subject: (known?.subject || subject).slice(0, MAX_SUBJECT_CHARS), chain, at };
 }
 
 const ownId = /^svc\.[\w-]{1,128}\.([\da-f]{16})@/;

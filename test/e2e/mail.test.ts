@@ -6,13 +6,13 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Dovecot, startDovecot } from "../servers/dovecot.ts";
 import { type Exim, startExim } from "../servers/exim.ts";
-import { needsMail } from "../servers/mail-needs.ts";
+import { needsExim } from "../servers/mail-needs.ts";
 import { type ReadMail, readMail } from "../servers/read-mail.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import type { Home, Running } from "./_process.ts";
 
-const { describe, test } = await needsMail("exim4", "setpriv");
+const { describe, test } = await needsExim();
 
 const AGENT = "agent@example.net";
 const ADA = "ada@example.org";

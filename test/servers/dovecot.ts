@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Certificate, makeCertificate } from "./certificate.ts";
-import { freePort, listens } from "./ports.ts";
+import { freePorts, listens } from "./ports.ts";
 
 /** A real dovecot on the loopback: IMAP for mailboxes, LMTP to deliver into them. Each name is a user with a mailbox of their own. */
 export interface Dovecot {
@@ -47,7 +47,9 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   const mail = join(folder, "mail");
   await mkdir(mail);
   if (process.getuid?.() === 0) await chown(mail, NOBODY, NOBODY);
-  const ports = { imap: await freePort(), lmtp: await freePort(), imaps: options.tls ? await freePort() : 0 };
+  const own = await freePorts(options.tls ? 3 : 2);
+  const [imap = 0, lmtp = 0, imaps = 0] = own;
+  const ports = { imap, lmtp, imaps };
   const certificate = options.tls ? await makeCertificate(folder) : undefined;
   const file = join(folder, "dovecot.conf");
   await writeFile(file, configOf(options, { folder, ports, certificate }));
@@ -55,7 +57,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     const lines = ["introspection_mode = get", `introspection_url = ${options.introspectionUrl}`, "username_attribute = username"];
     await writeFile(join(folder, "oauth2.conf"), `${lines.join("\n")}\n`);
   }
-  let end = await start(file, ports.imap);
+  let end = await start(file, own);
   return {
     port: ports.imap,
     lmtpPort: ports.lmtp,
@@ -65,7 +67,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
     kill: () => end(),
     async restart() {
       await end();
-      end = await start(file, ports.imap);
+      end = await start(file, own);
     },
     async stop() {
       await end();
@@ -75,7 +77,7 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
 }
 
 /** @returns what ends the process */
-async function start(file: string, port: number): Promise<() => Promise<void>> {
+async function start(file: string, ports: readonly number[]): Promise<() => Promise<void>> {
   const child = spawn("dovecot", ["-F", "-c", file], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
@@ -92,19 +94,23 @@ async function start(file: string, port: number): Promise<() => Promise<void>> {
       await closed;
     }
     for (const pid of workers) killed(pid);
-    await eventually(async () => !(await listens(port)));
+    await eventually(async () => !(await Promise.all(ports.map(listens))).includes(true));
   };
   try {
     await eventually(() => {
       if (missing) throw missing;
       if (child.exitCode !== null) throw new Error(`dovecot ended with ${child.exitCode}: ${printed}`);
-      return listens(port);
-    });
+      return allListen(ports);
+    }, 30_000);
   } catch (error) {
     await end();
     throw error;
   }
   return end;
+}
+
+async function allListen(ports: readonly number[]): Promise<boolean> {
+  return !(await Promise.all(ports.map(listens))).includes(false);
 }
 
 /** Its workers are processes of their own, and outlive it for a moment. */
@@ -131,7 +137,7 @@ function configOf(
     certificate,
   }: { folder: string; ports: { imap: number; lmtp: number; imaps: number }; certificate: Certificate | undefined },
 ): string {
-  const user = process.getuid?.() === 0 ? "nobody" : process.env.USER;
+  const user = process.getuid?.() === 0 ? "nobody" : userInfo().username;
   const ids = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : { uid: process.getuid?.(), gid: process.getgid?.() };
   return `base_dir = ${folder}/run
 state_dir = ${folder}/state

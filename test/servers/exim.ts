@@ -17,7 +17,7 @@ export interface Exim {
   stop(): Promise<void>;
 }
 
-/** User of Debian's package: nobody else may run the daemon, and root's rights are not needed. */
+/** User of Debian's package: nobody else may run the daemon, so that only root can start it, and root's rights are not needed. */
 const USER = "Debian-exim";
 const AUTHSERV_ID = "mx.example.org";
 
@@ -31,14 +31,12 @@ export async function startExim(lmtpPort: number): Promise<Exim> {
   await chmod(folder, 0o755);
   const spool = join(folder, "spool");
   await mkdir(spool);
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) await chown(spool, await idOf("-u"), await idOf("-g"));
+  await chown(spool, await idOf("-u"), await idOf("-g"));
   const port = await freePort();
   const file = join(folder, "exim.conf");
   await writeFile(file, configOf(spool, lmtpPort), { mode: 0o644 });
   const exim = ["exim4", "-bdf", "-odf", "-q1s", "-C", file, "-oX", String(port)];
-  const [command = "", ...args] = isRoot ? ["setpriv", `--reuid=${USER}`, `--regid=${USER}`, "--clear-groups", ...exim] : exim;
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("setpriv", [`--reuid=${USER}`, `--regid=${USER}`, "--clear-groups", ...exim], { stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
   let missing: Error | undefined;
@@ -58,7 +56,7 @@ export async function startExim(lmtpPort: number): Promise<Exim> {
       if (missing) throw missing;
       if (child.exitCode !== null) throw new Error(`exim4 ended with ${child.exitCode}: ${printed}`);
       return listens(port);
-    });
+    }, 30_000);
   } catch (error) {
     await stop();
     throw error;

@@ -1,13 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Certificate, makeCertificate } from "./certificate.ts";
+import { freePorts, listens } from "./ports.ts";
 
 /** A real mosquitto on the loopback. */
 export interface Mosquitto {
@@ -40,8 +39,8 @@ interface MosquittoOptions {
  */
 export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mosquitto> {
   const folder = await mkdtemp(join(tmpdir(), "svc-mosquitto-"));
-  const port = await freePort();
-  const tls = options.tls ? { port: await freePort(), certificate: await makeCertificate(folder) } : undefined;
+  const [port = 0, tlsPort = 0] = await freePorts(2);
+  const tls = options.tls ? { port: tlsPort, certificate: await makeCertificate(folder) } : undefined;
   const file = join(folder, "mosquitto.conf");
   await writeFile(file, configOf(options, { folder, port, tls }));
   if (options.acl) await writeFile(join(folder, "acl"), options.acl);
@@ -95,7 +94,7 @@ async function start(file: string, port: number): Promise<(signal: "SIGKILL" | "
       if (missing) throw missing;
       if (child.exitCode !== null) throw new Error(`mosquitto ended with ${child.exitCode}: ${printed}`);
       return listens(port);
-    });
+    }, 30_000);
   } catch (error) {
     await end("SIGKILL");
     throw error;
@@ -119,21 +118,4 @@ log_type error
 log_type warning
 ${more}
 `;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = connect({ host: "127.0.0.1", port });
-  return new Promise<boolean>((resolve) => {
-    socket.once("connect", () => resolve(true));
-    socket.once("error", () => resolve(false));
-  }).finally(() => socket.destroy());
 }

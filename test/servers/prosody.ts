@@ -1,13 +1,12 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Certificate, makeCertificate } from "./certificate.ts";
+import { freePorts, listens } from "./ports.ts";
 
 const run = promisify(execFile);
 
@@ -44,8 +43,8 @@ const asRoot = process.getuid?.() === 0 ? ["--root"] : [];
  */
 export async function startProsody(options: ProsodyOptions = {}): Promise<Prosody> {
   const folder = await mkdtemp(join(tmpdir(), "svc-prosody-"));
-  const port = await freePort();
-  const tls = options.tls ? { port: await freePort(), certificate: await makeCertificate(folder) } : undefined;
+  const [port = 0, tlsPort = 0] = await freePorts(2);
+  const tls = options.tls ? { port: tlsPort, certificate: await makeCertificate(folder) } : undefined;
   const file = join(folder, "prosody.cfg.lua");
   await writeFile(file, configOf(options, folder, port, tls));
   await chmod(folder, 0o755);
@@ -88,7 +87,7 @@ async function start(file: string, port: number): Promise<(how: NodeJS.Signals) 
       if (missing) throw missing;
       if (child.exitCode !== null) throw new Error(`prosody ended with ${child.exitCode}: ${printed}`);
       return listens(port);
-    }, 20_000);
+    }, 30_000);
   } catch (error) {
     await end("SIGKILL");
     throw new Error(`prosody does not listen: ${printed}`, { cause: error });
@@ -121,21 +120,4 @@ ${settings}
 Component "rooms.localhost" "muc"
 muc_room_default_public_jids = true
 `;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = connect({ host: "127.0.0.1", port });
-  return new Promise<boolean>((resolve) => {
-    socket.once("connect", () => resolve(true));
-    socket.once("error", () => resolve(false));
-  }).finally(() => socket.destroy());
 }
