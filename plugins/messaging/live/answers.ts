@@ -12,8 +12,8 @@ import { type Inbound, routeOf } from "../inbound/stored.ts";
 import { toPieces } from "../outbound/pieces.ts";
 import { withPrefix } from "../outbound/response-prefix.ts";
 import { Blocks, restOf, sentOf } from "./blocks.ts";
-import { type PostedPreview, Preview, type PreviewStep, type RenderedPreview } from "./preview.ts";
-import { removePreview } from "./replace-preview.ts";
+import { Preview, type PreviewStep, type RenderedPreview } from "./preview.ts";
+import { type PostedPreview, removePreview } from "./replace-preview.ts";
 
 const STEP = "preview";
 /** The answer of a run is the message with the run's id and this end. */

@@ -9,7 +9,7 @@ import {
   settledWithin,
 } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
-import { removePreview } from "./replace-preview.ts";
+import { type PostedPreview, removePreview } from "./replace-preview.ts";
 
 /** A shorter beginning is not posted. */
 const FIRST_CHARS = 30;
@@ -22,12 +22,6 @@ const SLOWEST_MS = 30_000;
 const MAX_FAULTS = 3;
 /** Time that the final text waits for a call under way. */
 const SETTLE_MS = 2_000;
-
-/** A message that shows a part of an answer. `isFixed`: it cannot become the final text, because a change of it is still under way or it is too short. */
-export interface PostedPreview {
-  messageId: string;
-  isFixed?: true;
-}
 
 /** The step of a row that names its preview: it stands in the row before and after the post. */
 export type PreviewStep = { messageId: string } | { isPosting: true };

@@ -8,7 +8,12 @@ import {
   type RenderedText,
   withLimit,
 } from "svc/sdk";
-import type { PostedPreview } from "./preview.ts";
+
+/** A message that shows a part of an answer. `isFixed`: it cannot become the final text, because a change of it is still under way or it is too short. */
+export interface PostedPreview {
+  messageId: string;
+  isFixed?: true;
+}
 
 /** Longest call; the whole of a try has 60 s, and the text may have to be sent after it. */
 const CALL_MS = 15_000;

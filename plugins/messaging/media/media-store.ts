@@ -233,7 +233,7 @@ export class MediaInbox {
     }
   }
 
-  /** Those of the files that `doubt` has marked. */
+  /** Returns the files that `doubt` has marked. */
   doubtful(paths: readonly string[]): ReadonlySet<string> {
     return new Set(paths.filter((path) => this.#waiting.get(path)?.isDoubtful));
   }

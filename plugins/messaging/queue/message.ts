@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type DeliveryRow, type MarkdownIR, type MessageRoute, type OutboundMedia, type OutboundRequest, z } from "svc/sdk";
-import type { PostedPreview } from "../live/preview.ts";
+import type { PostedPreview } from "../live/replace-preview.ts";
 
 const HOUR_MS = 3_600_000;
 
