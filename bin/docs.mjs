@@ -32,7 +32,8 @@ const { referencePages } = await jiti.import(join(root, "test/tools/docs/pages.t
 const { protocolDocument, protocolText, PROTOCOL_FILE } = await jiti.import(join(root, "kernel/loader/protocol-document.ts"));
 const { byPlugin } = await collectProtocols(readManifests(), (path) => jiti.import(path));
 const documents = Object.fromEntries(Object.entries(byPlugin).map(([id, part]) => [id, protocolDocument(part)]));
-const pages = referencePages(await collectReference((path) => jiti.import(path), documents));
+const reference = await collectReference((path) => jiti.import(path), documents);
+const pages = referencePages(reference);
 
 const { apiReport } = await jiti.import(join(root, "test/tools/docs/api-report.ts"));
 spawnSync(process.execPath, [join(root, "bin/build.mjs"), "--if-needed"], { stdio: "ignore" });
@@ -44,9 +45,10 @@ wanted.set(
   "sdk/api.md",
   apiReport(declarations, (path) => readFileSync(join(root, "dist", path), "utf8")),
 );
-const { clientTypes } = await jiti.import(join(root, "test/tools/docs/client-types.ts"));
+const { clientTypes, errorDetailsTypes } = await jiti.import(join(root, "test/tools/docs/client-types.ts"));
 for (const [id, document] of Object.entries(documents)) wanted.set(`plugins/${id}/${PROTOCOL_FILE}`, protocolText(document));
 wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(Object.values(documents)));
+wanted.set("sdk/protocol/error-details.ts", errorDetailsTypes(reference));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));

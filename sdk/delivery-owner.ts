@@ -1,5 +1,6 @@
 import { isSvcError } from "./errors.ts";
-import type { DeliveryOwner, DeliveryRow } from "./types/store.ts";
+import type { DeliveryOwner } from "./types/store.ts";
+import type { DeliveryRow } from "./types/store-rows.ts";
 
 /** Owner of a delivery as it was read or claimed, for the write that ends it or puts it back; none for one that waits. */
 export function deliveryOwner({ leaseBoot, attempt }: Pick<DeliveryRow, "leaseBoot" | "attempt">): { owner?: DeliveryOwner } {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { ConnectParams } from "../../sdk/protocol/frames.ts";
 import { createAuthenticator } from "./authenticator.ts";
 import type { ProxyVerdict } from "./client-types.ts";
 import { createDeviceClaim, type DeviceClaim } from "./devices/claim.ts";
+import { createFailureLimiter } from "./failure-limiter.ts";
 import type { ResolvedAuth } from "./resolve-auth.ts";
 
 const time = { now: 0 };

@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CredentialClass, FailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { Remote } from "../../sdk/types/http.ts";
 import type { ProxyVerdict } from "./client-types.ts";
 import { authorityEnded, rateLimited } from "./credential-errors.ts";
 import { checkCredentials, lockoutRefusal, type Presented } from "./credentials.ts";
 import type { PassedBy } from "./devices/admission.ts";
 import type { DeviceClaim } from "./devices/claim.ts";
+import type { CredentialClass, FailureLimiter } from "./failure-limiter.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
 import { createSecretCheck, type ResolvedAuth } from "./resolve-auth.ts";
 

@@ -1,12 +1,12 @@
 import type { networkInterfaces } from "node:os";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { SvcError } from "../../sdk/errors.ts";
-import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
 import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { addressRanges } from "./address-ranges.ts";
 import { hasForwardingHeader, peerOf, readCaller } from "./client-address.ts";
 import type { Caller, ProxyVerdict, RequestHead } from "./client-types.ts";
+import { createFailureLimiter } from "./failure-limiter.ts";
 import { effectiveOrigins, hostNames, isHost, isKnownHost, isOriginAllowed, isServedHost } from "./origins.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 import { checkProxy, interfaceAddresses } from "./trusted-proxy.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { commonErrors } from "../../sdk/errors.ts";
-import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
 import { type CredentialQuestion, type CredentialVerdict, checkCredentials } from "./credentials.ts";
 import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
+import type { CredentialClass } from "./failure-limiter.ts";
 
 const entry = { role: "operator", scopes: ["operator.read"], hash: "h", createdAtMs: 1 } as const;
 

@@ -1,8 +1,8 @@
 import { commonErrors, isSvcError, type SvcError } from "../../sdk/errors.ts";
-import type { CredentialClass } from "../../sdk/gateway/failure-limiter.ts";
 import type { ConnectParams } from "../../sdk/protocol/frames.ts";
 import { bootstrapRefusal, deviceTokenRefusal, rateLimited, secretRefusal } from "./credential-errors.ts";
 import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
+import type { CredentialClass } from "./failure-limiter.ts";
 import { proxyUnauthorized } from "./proxy-refusal.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 

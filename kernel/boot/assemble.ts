@@ -1,5 +1,6 @@
 import { commonErrors } from "../../sdk/errors.ts";
 import type { Services } from "../../sdk/types/services.ts";
+import { createAttemptLimiter } from "../auth/failure-limiter.ts";
 import { whyAbsent } from "../loader/plugins-down.ts";
 import { type Boots, beginBoot } from "../operations/boots.ts";
 import type { EventLoopMonitor } from "../operations/event-loop.ts";
@@ -128,6 +129,7 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
       else core.notReady.set(part, problem);
     },
     requestRestart: (reason) => restarts.request(reason, reason),
+    limitAttempts: (limits) => createAttemptLimiter(limits, () => core.clock.monotonic()),
     hold: holds.hold,
     async tailLog(question) {
       const { currentLogFile, tailLog } = await import("../process/log-tail.ts");

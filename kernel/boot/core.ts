@@ -1,7 +1,6 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { commonErrors, messageOf, type SvcError } from "../../sdk/errors.ts";
 import { addressBucket } from "../../sdk/gateway/addresses.ts";
-import { createFailureLimiter } from "../../sdk/gateway/failure-limiter.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { EventSpec } from "../../sdk/protocol/events.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
@@ -12,6 +11,7 @@ import type { Store } from "../../sdk/types/store.ts";
 import { isLoopback } from "../auth/address-ranges.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
 import { createDeviceConnections, type DeviceConnections } from "../auth/devices/device-connections.ts";
+import { createFailureLimiter } from "../auth/failure-limiter.ts";
 import type { Reloader } from "../config/reloader.ts";
 import { unservedSummary } from "../config/unserved.ts";
 import { createHookBus, type HookBus } from "../hooks/bus.ts";

@@ -44,8 +44,8 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
     ...host,
     createInstance: (identity, onDiagnostic) => createInstance(identity, host, onDiagnostic),
     code: {
-      importModule: (file) => importModule(file, options.paths.stateDir, { reuse: options.reuseModules }),
-      isCompiled: (file) => isEvaluatedOnce(file, { reuse: options.reuseModules }),
+      importModule: (file) => importModule(file, options.paths.stateDir, { importBundled: options.importBundled }),
+      isCompiled: (file) => isEvaluatedOnce(file, { importBundled: options.importBundled }),
     },
     discover: () => discoverPlugins(places.request(core.config())),
     discoverOne: (id) => discoverOne(id, places.request(core.config())),
@@ -87,7 +87,7 @@ function createPlaces({ options, safeMode }: Core) {
       stateDir,
       configDir: dirname(configPath),
       isSafeMode: safeMode.isOn(),
-      reuse: options.reuseModules,
+      reuse: options.importBundled !== undefined,
       workspace: resolveAgents(config, stateDir).find((a) => a.isDefault)?.workspace ?? join(stateDir, "workspace"),
     }),
   };

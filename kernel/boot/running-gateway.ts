@@ -76,8 +76,8 @@ export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch" | "
   exportEnv?: (env: Env) => () => void;
   /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
   restartedAt?: number;
-  /** Reads the folders of bundled plugins once per process and evaluates their sources once, instead of once per gateway; for tests. */
-  reuseModules?: boolean;
+  /** Imports the sources of bundled plugins, each evaluated once per process; their folders are read once, too. For tests. */
+  importBundled?: (file: string) => Promise<unknown>;
   /** The environment a start would have now; default: `env`. */
   readEnv?: () => Promise<Env>;
 }

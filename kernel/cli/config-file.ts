@@ -4,6 +4,7 @@ import type { Manifest } from "../../sdk/types/manifest.ts";
 import { createConfigHost } from "../config/config-host.ts";
 import { knownIdsOf, unknownIdWarnings } from "../config/known-ids.ts";
 import { restoreLastGood } from "../config/last-good.ts";
+import { applyMergePatch } from "../config/merge-patch.ts";
 import { parseJson5 } from "../config/parse-json5.ts";
 import { pluginConfigIssues } from "../config/plugin-config-issues.ts";
 import { redactConfig } from "../config/redact.ts";
@@ -26,6 +27,7 @@ export function openConfigFile(
   return {
     path: host.path,
     parse: parseJson5,
+    merge: applyMergePatch,
     load: () => host.load(),
     redacted: (tree, loaded) => redactConfig(tree, loaded && redactionOf(host, loaded)),
     redactedText: (text) => redactText(text, parsedOrNothing(text), { ...host.redaction?.(), repeated: true }),

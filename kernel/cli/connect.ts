@@ -76,12 +76,13 @@ async function explain(error: unknown, { target, startAdvice }: ConnectOptions):
   if (!isClientError(error)) return error;
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
     const reason = error.message.replace(`gateway not reachable at ${target.url}: `, "");
-    const cause = error.details?.reason ?? "network";
+    const cause = (error.details?.code === undefined ? error.details?.reason : undefined) ?? "network";
     // Somebody holds the port; another start would not help.
     const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : await startAdvice();
     return commonErrors.gatewayUnreachable({ url: target.url, reason, cause, advice }, { cause: error });
   }
   const hint = secretHint(error, target);
-  const fields = { message: error.message, authReason: error.details?.authReason ?? error.detailCode ?? error.code, hint };
+  const authReason = error.details !== undefined && "authReason" in error.details ? error.details.authReason : undefined;
+  const fields = { message: error.message, authReason: authReason ?? error.detailCode ?? error.code, hint };
   return commonErrors.clientUnauthorized(fields, { cause: error });
 }

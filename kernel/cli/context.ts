@@ -87,6 +87,9 @@ export function createCliContext(options: ContextOptions): CliContext {
       },
     },
     sandbox: { openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how) },
+    installedPlugins: async () => (await import("./installed-plugins.ts")).installedPlugins(paths.stateDir),
+    vendorPackages: async () => (await import("./installed-plugins.ts")).vendorPackages(paths.stateDir),
+    watchFolders: async (how) => (await import("../process/folder-watches.ts")).createFolderWatches(how),
     withFileLock: async (lock, work, how) => (await import("../process/file-lock.ts")).withFileLock(lock, work, how),
     writeFile: writeFileAtomic,
   };

@@ -6,8 +6,8 @@ export function secretHint(
   { code, detailCode, details }: Pick<ClientError, "code" | "detailCode" | "details">,
   target: Pick<CliTarget, "token" | "password" | "secretSource">,
 ): string | undefined {
-  const { requestId } = details ?? {};
-  if (detailCode === "PAIRING_REQUIRED" && typeof requestId === "string" && /^[\w-]{1,64}$/.test(requestId))
+  const requestId = details?.code === "PAIRING_REQUIRED" ? details.requestId : undefined;
+  if (typeof requestId === "string" && /^[\w-]{1,64}$/.test(requestId))
     return `approve this device on the gateway's machine: svc devices approve ${requestId}`;
   if (code === "NOT_PAIRED")
     return "connect from the gateway's own machine, for instance through: ssh -N -L <port>:127.0.0.1:<port> <host>";

@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { configErrors } from "../../sdk/config/errors.ts";
-import { applyMergePatch } from "../../sdk/config/merge-patch.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
@@ -11,6 +10,7 @@ import type { Manifest } from "../../sdk/types/manifest.ts";
 import { type ComposedSchema, composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
 import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
+import { applyMergePatch } from "./merge-patch.ts";
 import { parseJson5 } from "./parse-json5.ts";
 import { redactConfig } from "./redact.ts";
 import { redactText } from "./redact-text.ts";

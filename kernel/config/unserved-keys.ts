@@ -8,8 +8,6 @@ export type UnservedKey = string | { path: string; value: string; kept?: boolean
 
 const memorySearch = (path: string) => [`agents.defaults.memorySearch.${path}`, `agents.list.*.memorySearch.${path}`];
 const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agents.list.*.heartbeat.${path}`];
-const ofChannels = (path: string) => [`channels.*.${path}`, `channels.*.accounts.*.${path}`];
-const everywhere = (path: string) => [`channels.defaults.${path}`, ...ofChannels(path)];
 /** An entry of another wire format must not be taken for one of the format that is spoken. */
 const wireFormat = (value: string) => ({ path: "models.providers.*.api", value, kept: true });
 
@@ -27,11 +25,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "gateway.remote",
     "meta",
   ],
-  "openai-http": [
-    "gateway.http.endpoints.chatCompletions.images",
-    "gateway.http.endpoints.responses",
-    "gateway.http.endpoints.toolsInvoke",
-  ],
+  "openai-http": ["gateway.http.endpoints.chatCompletions.images", "gateway.http.endpoints.responses.files.pdf"],
   agents: [
     "agents.list.*.agentDir",
     "agents.list.*.groupChat",
@@ -57,7 +51,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     ...memorySearch("sidecar"),
   ],
   "active-memory": ["plugins.entries.active-memory"],
-  channels: [...everywhere("heartbeat")],
   cron: ["cron"],
   "diagnostics-otel": ["diagnostics.otel"],
   "diagnostics-prometheus": ["diagnostics.prometheus"],

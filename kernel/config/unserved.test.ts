@@ -14,22 +14,16 @@ describe("what is not part of this release is taken out of a config", () => {
     expect(found).toEqual([{ path: ["cron", "enabled"] }, { path: ["cron", "retry", "maxAttempts"] }]);
   });
 
-  test("a key of every agent, account and plugin that has it", () => {
+  test("a key of every agent and plugin that has it", () => {
     const tree = {
       agents: { list: [{ id: "a", groupChat: { mentionPatterns: ["a"] } }, { id: "b" }] },
-      channels: { lines: { host: "h", accounts: { second: { heartbeat: { showOk: true }, host: "i" } } } },
       plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, other: { config: { dreaming: 1 } } } },
     };
     expect(withoutUnserved(tree).tree).toEqual({
       agents: { list: [{ id: "a" }, { id: "b" }] },
-      channels: { lines: { host: "h", accounts: { second: { host: "i" } } } },
       plugins: { entries: { "memory-core": { config: {} }, other: { config: { dreaming: 1 } } } },
     });
-    expect(pathsOf(tree)).toEqual([
-      "agents.list.0.groupChat.mentionPatterns",
-      "channels.lines.accounts.second.heartbeat.showOk",
-      "plugins.entries.memory-core.config.dreaming.enabled",
-    ]);
+    expect(pathsOf(tree)).toEqual(["agents.list.0.groupChat.mentionPatterns", "plugins.entries.memory-core.config.dreaming.enabled"]);
   });
 
   test("one value of a key whose others are served", () => {
@@ -51,7 +45,7 @@ describe("what is not part of this release is taken out of a config", () => {
   });
 
   test("an empty section is found by its own name", () => {
-    expect(pathsOf({ cron: {}, channels: { defaults: { heartbeat: {} } } })).toEqual(["cron", "channels.defaults.heartbeat"]);
+    expect(pathsOf({ cron: {}, gateway: { remote: {} } })).toEqual(["cron", "gateway.remote"]);
   });
 });
 

@@ -3,8 +3,9 @@ import { readFile, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../../sdk/errors.ts";
-import { createFolderWatches, type FolderWatches, type OpenWatch } from "../../sdk/folder-watches.ts";
+import type { FolderWatches } from "../../sdk/types/folder-watches.ts";
 import type { Job } from "../operations/jobs.ts";
+import { createFolderWatches, type OpenWatch } from "../process/folder-watches.ts";
 
 /** Second source of changes, and the only one where watching is not possible. */
 const POLL_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { isRecord } from "../../sdk/is-record.ts";
-import type { Channel } from "../../sdk/types/channel.ts";
+import type { Channel, ChannelLogin } from "../../sdk/types/channel.ts";
 import { pathSteps } from "../config/diff.ts";
 
 interface Secrets {
@@ -20,6 +20,7 @@ export function withOwnSecrets(channel: Channel, secrets: Secrets): Channel {
   const methods = ["start", "send", "edit", "unsend", "react", "typing", "probe", "audit"] as const;
   const bound = methods.flatMap((name) => (channel[name] ? [[name, (channel[name] as () => unknown).bind(channel)]] : []));
   const { id, meta, capabilities, config, target, text } = channel;
+  const filledFor = (tree: SvcConfig, accountId: string) => fill(tree, own, { accountId, read: secrets.read });
   return {
     id,
     meta,
@@ -27,12 +28,13 @@ export function withOwnSecrets(channel: Channel, secrets: Secrets): Channel {
     target,
     text,
     ...Object.fromEntries(bound),
+    ...signInWith(channel, (login) => ({ ...login, config: filledFor(login.config, login.accountId).filled })),
     config: {
       list: (tree: SvcConfig) => config.list(tree),
       inspect: (tree: SvcConfig, accountId: string) => config.inspect(tree, accountId),
       ...(config.identity ? { identity: config.identity.bind(config) } : {}),
       resolve(tree: SvcConfig, accountId: string) {
-        const { filled, lost } = fill(tree, own, { accountId, read: secrets.read });
+        const { filled, lost } = filledFor(tree, accountId);
         try {
           return config.resolve(filled, accountId);
         } catch (error) {
@@ -41,6 +43,15 @@ export function withOwnSecrets(channel: Channel, secrets: Secrets): Channel {
       },
     },
   } as Channel;
+}
+
+/** An account that signs in may lack secrets; the channel says so itself. */
+function signInWith(channel: Channel, withSecrets: (login: ChannelLogin) => ChannelLogin): Pick<Channel, "login" | "logout"> {
+  const { login, logout } = channel;
+  return {
+    ...(login ? { login: (request: ChannelLogin) => login.call(channel, withSecrets(request)) } : {}),
+    ...(logout ? { logout: (request: ChannelLogin) => logout.call(channel, withSecrets(request)) } : {}),
+  };
 }
 
 function fill(

@@ -2,8 +2,8 @@ import { lstat, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import { copyGeneration, nextGenerationFolder, readCodePrint, removeGeneration } from "./code-tree.ts";
+import { treeIntegrity } from "./tree-integrity.ts";
 
 let root: string;
 const put = async (name: string, text = "") => {

@@ -1,6 +1,4 @@
 import { join, relative } from "node:path";
-import { readInstallIndex } from "../../sdk/host/install-record.ts";
-import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import type { PluginDefinition } from "../../sdk/types/context.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import { isolatePlugin } from "../sandbox/isolated-plugin.ts";
@@ -8,6 +6,8 @@ import { isolationProblem } from "../sandbox/isolation-support.ts";
 import { type CodePrint, copyGeneration, nextGenerationFolder, readCodePrint, removeGeneration } from "./code-tree.ts";
 import type { PluginEntry } from "./entry-change.ts";
 import { PluginFault } from "./faults.ts";
+import { readInstallIndex } from "./install-record.ts";
+import { treeIntegrity } from "./tree-integrity.ts";
 
 /** A plugin's code as it was imported once. Config changes use it again; only changed bytes are imported anew. */
 export interface LoadedCode {

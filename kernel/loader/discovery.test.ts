@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { SvcConfigInput } from "../../sdk/config/root.ts";
-import { writeInstallRecord } from "../../sdk/host/install-record.ts";
-import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import { rootSchema } from "../config/root-schema.ts";
 import { bundledRoot, discoverOne, discoverPlugins, inspectPluginFolder } from "./discovery.ts";
+import { writeInstallRecord } from "./install-record.ts";
+import { treeIntegrity } from "./tree-integrity.ts";
 
 let root: string;
 beforeEach(async () => {

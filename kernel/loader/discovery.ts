@@ -4,22 +4,22 @@ import { expandPath } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { SDK_API_VERSION } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "../../sdk/host/install-record.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
-import { pluginIdPattern } from "../../sdk/plugin-id.ts";
-import { treeIntegrity } from "../../sdk/trust/tree-integrity.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 import { parseJson5 } from "../config/parse-json5.ts";
 import { blameText, type LoopBlame, readQuarantine } from "../operations/quarantine.ts";
 import { packageRoot, runsFromDist } from "../process/paths.ts";
+import { pluginIdPattern } from "../process/plugin-id.ts";
 import { checkLocalImports } from "../sandbox/local-imports.ts";
 import { enablementProblem } from "./enablement.ts";
 import { hintFor } from "./faults.ts";
+import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "./install-record.ts";
 import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "./manifest.ts";
 import { checkPluginPaths, currentTrustHost, type GateRequest } from "./plugin-gate.ts";
 import { resolvePrecedence } from "./precedence.ts";
 import { PROTOCOL_FILE, readProtocolDocument } from "./protocol-document.ts";
+import { treeIntegrity } from "./tree-integrity.ts";
 import { isVersion, satisfies } from "./version.ts";
 
 /** Code of a plugin that waits for the end of safe mode. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { importBundled } from "../../sdk/testing/import-bundled.ts";
 import { importModule, isEvaluatedOnce } from "./import.ts";
 
 const bundled = join(import.meta.dirname, "../../plugins/operator/index.ts");
@@ -17,19 +18,25 @@ describe("a plugin's sources are evaluated", () => {
     expect(await importModule(bundled, stateDir)).not.toBe(await importModule(bundled, stateDir));
   });
 
-  test("once per process where that is asked for, as with compiled code", async () => {
-    const first = await importModule(bundled, stateDir, { reuse: true });
-    expect(await importModule(bundled, stateDir, { reuse: true })).toBe(first);
+  test("once per process where an importer for bundled ones is given, as with compiled code", async () => {
+    const first = await importModule(bundled, stateDir, { importBundled });
+    expect(await importModule(bundled, stateDir, { importBundled })).toBe(first);
     expect(await importModule(bundled, stateDir)).not.toBe(first);
   });
 
+  test("there with the modules that tests of the plugin import", async () => {
+    expect(await importModule(bundled, stateDir, { importBundled })).toBe(
+      ((await import(/* @vite-ignore */ bundled)) as { default: unknown }).default,
+    );
+  });
+
   test("at each import when the plugin is not a bundled one", async () => {
-    const first = await importModule(example, stateDir, { reuse: true });
-    expect(await importModule(example, stateDir, { reuse: true })).not.toBe(first);
+    const first = await importModule(example, stateDir, { importBundled });
+    expect(await importModule(example, stateDir, { importBundled })).not.toBe(first);
   });
 
   test("and whoever compares files asks for those only that may be evaluated again", () => {
-    expect([isEvaluatedOnce(bundled), isEvaluatedOnce(bundled, { reuse: true }), isEvaluatedOnce(example, { reuse: true })]).toEqual([
+    expect([isEvaluatedOnce(bundled), isEvaluatedOnce(bundled, { importBundled }), isEvaluatedOnce(example, { importBundled })]).toEqual([
       false,
       true,
       false,

@@ -14,22 +14,25 @@ const aliases = {
 };
 
 export interface ImportModuleOptions {
-  /** Evaluates the sources of a bundled plugin once per process, as with compiled code. For tests, which start many gateways in one process. */
-  reuse?: boolean | undefined;
+  /**
+   * Imports the sources of bundled plugins instead, evaluated once per process as compiled code is. For tests, which start many gateways in one process, and whose
+   * runner translates those sources anyway.
+   */
+  importBundled?: ((file: string) => Promise<unknown>) | undefined;
 }
 
 /**
  * Imports a plugin's module through jiti and returns its default export. Compiled JavaScript of the package takes jiti's native path; everything else is
  * translated and gets the host's SDK object as `svc/sdk`, so that identities hold wherever the plugin stands on disk (kernel/adr/0004).
  */
-export async function importModule(file: string, stateDir: string, { reuse = false }: ImportModuleOptions = {}): Promise<unknown> {
+export async function importModule(file: string, stateDir: string, { importBundled }: ImportModuleOptions = {}): Promise<unknown> {
   if (isCompiledBundle(file)) return importCompiled(file);
+  if (importBundled && isBundledSource(file)) return importBundled(file);
   const { createJiti } = await import("jiti");
   const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
-  const moduleCache = reuse && isBundledSource(file);
   const own = isOwnSource(file) ? { "svc/sdk/internal": internal } : {};
-  const jiti = createJiti(file, { moduleCache, fsCache, virtualModules: { ...own, "svc/sdk": sdk }, alias: aliases });
+  const jiti = createJiti(file, { moduleCache: false, fsCache, virtualModules: { ...own, "svc/sdk": sdk }, alias: aliases });
   return jiti.import(file, { default: true });
 }
 
@@ -38,9 +41,9 @@ function isCompiledBundle(file: string): boolean {
   return import.meta.url.endsWith(".js") && file.startsWith(root);
 }
 
-/** A module that is what it is until the process ends: compiled, or evaluated once as `reuse` asks. */
-export function isEvaluatedOnce(file: string, { reuse = false }: ImportModuleOptions = {}): boolean {
-  return isCompiledBundle(file) || (reuse && isBundledSource(file));
+/** A module that is what it is until the process ends: compiled, or imported by `importBundled`. */
+export function isEvaluatedOnce(file: string, { importBundled }: ImportModuleOptions = {}): boolean {
+  return isCompiledBundle(file) || (importBundled !== undefined && isBundledSource(file));
 }
 
 function isBundledSource(file: string): boolean {

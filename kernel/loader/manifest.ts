@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { messageOf } from "../../sdk/errors.ts";
 import { toSchema } from "../../sdk/json-schema.ts";
-import { pluginIdPattern } from "../../sdk/plugin-id.ts";
 import type { Manifest, Permission } from "../../sdk/types/manifest.ts";
 import type { JsonSchema } from "../../sdk/types/schema.ts";
 import { toConfigIssues } from "../config/issues.ts";
 import { amountFault } from "../config/own-config.ts";
+import { pluginIdPattern } from "../process/plugin-id.ts";
 import { isVersion, isVersionRange } from "./version.ts";
 
 /** Name of the manifest in a plugin's folder. */

@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { type Debugger, Session } from "node:inspector";
+import { type Debugger, type Runtime, Session } from "node:inspector";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { appendLogLineSync } from "../process/log-file.ts";
@@ -15,8 +15,10 @@ const IDLE_TICK_MS = 1_000;
 const LOOK_MS = 1_000;
 const LONG_LOOK_MS = 5_000;
 const EXIT_CODE = 70;
-/** Time the main thread has to exit by itself, and then time until the process is killed. */
-const EXIT_MS = 5_000;
+/** Time the main thread has to exit by itself each time it is asked, and then time until the process is killed. */
+const EXIT_MS = 3_000;
+/** On a starved machine a request to exit has been seen without effect. */
+const EXIT_REQUESTS = 3;
 const GONE_MS = 2_000;
 const POLL_MS = 20;
 const MAX_FRAMES = 20;
@@ -121,11 +123,18 @@ function look(limitMs: number, then: () => void): void {
 function exit(): void {
   keep((dir) => quarantineSync(dir, block()));
   say("error", `the event loop has been blocked for ${seconds()} s${by()}; ending with exit code ${EXIT_CODE}`);
-  setTimeout(() => process.kill(process.pid, "SIGKILL"), EXIT_MS + GONE_MS);
-  const disconnect = inMain(`globalThis[Symbol.for(${JSON.stringify(endKey)})]?.(${EXIT_CODE})`, EXIT_MS, () => undefined);
+  setTimeout(() => process.kill(process.pid, "SIGKILL"), EXIT_REQUESTS * EXIT_MS + GONE_MS);
+  const isEnding = () => Atomics.load(view, shared.ending) !== 0;
+  let disconnect: () => void;
+  const ask = (left: number) => {
+    disconnect = inMain(`globalThis[Symbol.for(${JSON.stringify(endKey)})]?.(${EXIT_CODE})`, EXIT_MS, () => {
+      if (left > 1 && !isEnding()) ask(left - 1);
+    });
+  };
+  ask(EXIT_REQUESTS);
   // While the session stands, the end of the process waits for it.
   const poll = setInterval(() => {
-    if (Atomics.load(view, shared.ending) === 0) return;
+    if (!isEnding()) return;
     clearInterval(poll);
     disconnect();
   }, POLL_MS);
@@ -152,9 +161,9 @@ function inMain(expression: string, limitMs: number, done: (stack: string[], val
   session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
   session.once("Debugger.paused", ({ params }) => {
     const stack = params.callFrames.slice(0, MAX_FRAMES).map((frame) => formatFrame(frame, urls));
-    const callFrameId = params.callFrames[0]?.callFrameId ?? "";
-    session.post("Debugger.evaluateOnCallFrame", { callFrameId, expression, returnByValue: true }, (_error, answer) =>
-      end(stack, (answer as Debugger.EvaluateOnCallFrameReturnType | undefined)?.result.value),
+    // In the global scope: inside a function of Node.js the names of the expression may stand for something else.
+    session.post("Runtime.evaluate", { expression, returnByValue: true }, (_error, answer) =>
+      end(stack, (answer as Runtime.EvaluateReturnType | undefined)?.result.value),
     );
   });
   session.post("Debugger.enable");

@@ -40,6 +40,11 @@ export function refuse(error: unknown, site: RefusalSite): Response {
     if (error instanceof BadAnswer) logger.error(`${what}: ${error.message}`, { path });
     else logger.error(`${what} failed`, { path, error });
   }
+  return answerFault(fault, site);
+}
+
+/** The answer for a fault, in the body format of its route. */
+export function answerFault(fault: HttpFault, site: RefusalSite): Response {
   const response = formatted(fault, site);
   for (const [name, value] of Object.entries(fault.headers)) response.headers.set(name, value);
   return response;

@@ -16,7 +16,7 @@ import type { HookBus } from "../hooks/bus.ts";
 import { runAs } from "../hooks/running.ts";
 import type { Activation } from "../loader/activation.ts";
 import type { DownPlugin } from "../loader/plugins-down.ts";
-import { defaultFaultResponse, refuse, toHttpFault } from "./http-fault.ts";
+import { answerFault, defaultFaultResponse, type RefusalSite, refuse, toHttpFault } from "./http-fault.ts";
 import { plainHeaders, reviseAnswer } from "./http-hooks.ts";
 import { lingerAfterAnswer } from "./linger.ts";
 import { answerProbe, isServing, type ProbeState } from "./probes.ts";
@@ -24,7 +24,7 @@ import { setBaseline } from "./raw-response.ts";
 import { parseJsonBody, readBody } from "./request-body.ts";
 import { toAnswer } from "./route-answer.ts";
 import { createRouter, type Exchange, pathOf, type RouteMatch } from "./router.ts";
-import type { RouteEntry, RouteTable } from "./routes.ts";
+import { isBelow, type RouteEntry, type RouteTable } from "./routes.ts";
 import { toSendable } from "./sendable.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
@@ -129,7 +129,7 @@ async function answerFor(exchange: Exchange, match: RouteMatch | undefined, deps
   }
   if (!match) return unclaimed(exchange, deps);
   const { entry, group } = match;
-  if (!entry) return plain(405, "Method Not Allowed", { Allow: group.allow });
+  if (!entry) return methodNotAllowed(group, { path, logger: deps.logger });
   const held = entry.hold();
   // A client may have gone while the plugin was being loaded.
   if (res.closed) void held.dispose();
@@ -279,8 +279,31 @@ function unclaimed({ req, path }: Exchange, deps: HttpDeps): Response {
     response.headers.set("Cache-Control", "no-store");
     return response;
   }
+  if (isBelow(path, "/v1")) return unknownApi(settled);
   return settled ? plain(404, "Not Found") : plain(503, "svc is not ready; try again in a second", { "Retry-After": "1", Refresh: "1" });
 }
+
+/** Clients of the API read JSON, also from an address that has nothing to say. */
+function unknownApi(settled: boolean): Response {
+  const invalid = { type: "invalid_request_error", code: null, message: "Not Found: there is no such endpoint, or it is turned off" };
+  const starting = { type: "api_error", code: "gateway_unavailable", message: "svc is not ready; try again in a second" };
+  const { type, code, message } = settled ? invalid : starting;
+  const headers = settled ? {} : { "Retry-After": "1" };
+  return Response.json(
+    { error: { message, type, param: null, code } },
+    { status: settled ? 404 : 503, headers: { ...jsonType, ...headers } },
+  );
+}
+
+/** A path that is there, asked by another method: in the body format of its routes when they have one. */
+function methodNotAllowed({ entries, allow }: RouteMatch["group"], site: Pick<RefusalSite, "path" | "logger">): Response {
+  const entry = entries.find(({ route }) => route.onError);
+  const headers = { Allow: allow };
+  if (!entry) return plain(405, "Method Not Allowed", headers);
+  return answerFault({ status: 405, code: "method-not-allowed", message: `Method Not Allowed: use ${allow}`, headers }, { ...site, entry });
+}
+
+const jsonType = { "Content-Type": "application/json; charset=utf-8" };
 
 /** An answer of plain text. */
 function plain(status: number, body: string, headers: Record<string, string> = {}): Response {

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { createFolderWatches } from "../../sdk/folder-watches.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
+import { createFolderWatches } from "./folder-watches.ts";
 
 /** Folders watched below one root; deeper or wider trees are watched as far as that. */
 const MAX_FOLDERS = 500;

@@ -131,10 +131,10 @@ function permissionFlag(): string {
 /** The SDK, and the two packages a guest imports with it. */
 function ownFiles(): string[] {
   const root = packageRoot();
-  const sdk = join(root, runsFromDist() ? "dist/sdk" : "sdk");
+  const [sdk, ownProcess] = ["sdk", "kernel/process"].map((room) => join(root, runsFromDist() ? "dist" : "", room)) as [string, string];
   const names = ["jiti", "zod"];
   const packages = names.map((name) => packageFolder(fileURLToPath(import.meta.resolve(name))));
-  return [join(root, "package.json"), sdk, ...packages, ...names.flatMap((name) => linksTo(name, sdk))];
+  return [join(root, "package.json"), sdk, ownProcess, ...packages, ...names.flatMap((name) => linksTo(name, sdk))];
 }
 
 /** Links that the search for a package follows from here: node reads them by their own paths, and some package managers make everything a link. */

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import type { SvcError } from "../../sdk/errors.ts";
 import type { HookName } from "../../sdk/hooks.ts";
-import { vendorStateFolder } from "../../sdk/host/vendor-packages.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
 import type { PluginContext, PluginDefinition } from "../../sdk/types/context.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 import { workerUrl } from "../../sdk/worker.ts";
+import { vendorStateFolder } from "../process/vendor-packages.ts";
 import type { IsolationMode } from "./cell.ts";
 import { sandboxErrors } from "./errors.ts";
 import { createSandbox, type Sandbox, type SandboxLimits } from "./sandbox.ts";

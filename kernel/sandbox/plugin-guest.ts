@@ -2,7 +2,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type HookName, hooks } from "../../sdk/hooks.ts";
-import { createPluginVendor } from "../../sdk/host/vendor-packages.ts";
 import * as sdk from "../../sdk/index.ts";
 import { formatIssues, toJsonSchema } from "../../sdk/json-schema.ts";
 import type { Clock, Disposable, JsonObject, Timers } from "../../sdk/types/common.ts";
@@ -10,6 +9,7 @@ import type { PluginContext, PluginDefinition, PluginLife } from "../../sdk/type
 import type { HookPreset } from "../../sdk/types/hook-preset.ts";
 import type { Schema } from "../../sdk/types/schema.ts";
 import type { Tool } from "../../sdk/types/tool.ts";
+import { createPluginVendor } from "../process/plugin-vendor.ts";
 import { serveGuest } from "./guest.ts";
 import type { IsolatedPlugin, PluginGuestData } from "./isolated-plugin.ts";
 import { INVALID_INPUT } from "./messages.ts";

@@ -27,7 +27,7 @@ const refusingCloses: ReadonlySet<unknown> = new Set([1002, 1008, 4001]);
 /** True when trying again with the same credentials is pointless until somebody acts. */
 export function isRefusal(error: ClientError): boolean {
   if (error.code === "gateway-unreachable") return false;
-  if (error.code === "connection-closed") return refusingCloses.has(error.details?.closeCode);
+  if (error.code === "connection-closed") return error.details?.code === undefined && refusingCloses.has(error.details?.closeCode);
   // AUTH_RATE_LIMITED is retryable for a person with the right secret; a program that goes on by itself would only lengthen the lock.
   return !(error.code === "UNAVAILABLE" && error.retryable);
 }

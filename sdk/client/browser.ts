@@ -4,7 +4,7 @@ import type { ClientOptions, ClientPlatform, ClientSocket, SocketEnd, SocketHand
 export { backoffMs, reconnectDelayMs } from "./backoff.ts";
 export { type BrowserDeviceOptions, createBrowserDevice } from "./browser-device.ts";
 export type { ClientDevice, DeviceKey } from "./device.ts";
-export { ClientError, isClientError } from "./error.ts";
+export { ClientError, type ErrorDetails, isClientError } from "./error.ts";
 export { MAX_PENDING } from "./pending.ts";
 export type * from "./types.ts";
 

@@ -1,9 +1,26 @@
+import type { DetailsWithoutCode, ErrorDetailsByCode } from "../protocol/error-details.ts";
 import type { WireError } from "../protocol/frames.ts";
+
+/**
+ * Machine-readable detail of an error, told apart by `code`: `if (details?.code === "PAIRING_REQUIRED") show(details.requestId)`. The types know the codes of
+ * this release and its bundled plugins; a newer gateway or another plugin sends others, so a `switch` has a default.
+ */
+export type ErrorDetails =
+  | { [Code in keyof ErrorDetailsByCode]: { code: Code } & ErrorDetailsByCode[Code] }[keyof ErrorDetailsByCode]
+  | ({ code?: undefined } & DetailsWithoutCode & OwnDetails);
+
+/** Details of the client's own errors. */
+interface OwnDetails {
+  /** Of `gateway-unreachable`: `refused`, `timeout`, `not-a-gateway` or `network`; some errors of the gateway have a reason, too. */
+  reason?: string;
+  /** Of `connection-closed`: code of the close frame. */
+  closeCode?: number;
+}
 
 /** Fields of `ClientError` besides its message. */
 export interface ClientErrorFields {
-  /** Machine-readable detail; on the wire `error.details`, with the finer code in `details.code`. */
-  details?: Record<string, unknown> | undefined;
+  /** On the wire `error.details`, with the finer code in `details.code`. */
+  details?: ErrorDetails | undefined;
   retryable?: boolean | undefined;
   retryAfterMs?: number | undefined;
   /** `payload` of a failed answer that had one, such as a failed run. */
@@ -18,7 +35,7 @@ export interface ClientErrorFields {
  */
 export class ClientError extends Error {
   readonly code: string;
-  readonly details: Record<string, unknown> | undefined;
+  readonly details: ErrorDetails | undefined;
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
   readonly payload: unknown;
@@ -33,9 +50,9 @@ export class ClientError extends Error {
     this.payload = fields.payload;
   }
 
-  /** `details.code`, the finer code of a wire error. */
+  /** `details.code`, the finer code of a wire error; any string, for codes that the types do not know. */
   get detailCode(): string | undefined {
-    const code = this.details?.code;
+    const code: unknown = this.details?.code;
     return typeof code === "string" ? code : undefined;
   }
 }
@@ -48,7 +65,8 @@ export function isClientError(error: unknown, code?: string): error is ClientErr
 /** The failed answer of a request as an error. */
 export function fromWire(error: WireError | undefined, payload: unknown): ClientError {
   return new ClientError(error?.code ?? "UNAVAILABLE", error?.message ?? "the gateway answered with a failure and no reason", {
-    details: error?.details,
+    // The gateway checks what it sends against the schemas that the types are made of.
+    details: error?.details as ErrorDetails | undefined,
     retryable: error?.retryable,
     retryAfterMs: error?.retryAfterMs,
     payload,

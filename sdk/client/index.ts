@@ -5,7 +5,7 @@ import type { ClientOptions, ClientPlatform, SvcClient } from "./types.ts";
 
 export { backoffMs, reconnectDelayMs } from "./backoff.ts";
 export type { ClientDevice, DeviceKey } from "./device.ts";
-export { ClientError, isClientError } from "./error.ts";
+export { ClientError, type ErrorDetails, isClientError } from "./error.ts";
 export { createNodeDevice, type NodeDeviceOptions } from "./node-device.ts";
 export { MAX_PENDING } from "./pending.ts";
 export type * from "./types.ts";

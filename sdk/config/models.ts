@@ -10,6 +10,7 @@ const model = z.strictObject({
   input: documented(z.array(z.enum(["text", "image"])), ["text"]).describe("Input types the model accepts"),
   contextWindow: z.number().int().min(1).optional().describe("Tokens of prompt and answer together"),
   maxTokens: z.number().int().min(1).optional().describe("Maximum length of an answer in tokens"),
+  tools: documented(z.boolean(), true).describe("Whether the model can call tools; without, agents offer it none of theirs"),
   reasoning: documented(z.boolean(), false).describe("Whether the model has thinking levels"),
   cost: z
     .strictObject({
@@ -32,7 +33,12 @@ const provider = z.strictObject({
   ).describe("Wire format; the default holds when `baseUrl` is set, known vendors have their own"),
   auth: documented(z.enum(["api-key", "aws-sdk", "none"]), "api-key").describe("How requests are authenticated"),
   headers: z.record(z.string().min(1), z.string()).optional().describe("Headers added to every request"),
-  timeoutSeconds: documented(duration("s", 1, 3_600), 120).describe("Time limit of an answer, and of each further part of it"),
+  timeoutSeconds: duration("s", 1, 3_600)
+    .optional()
+    .describe("Longest wait for the beginning of an answer; 600 for an address of this machine, else 120"),
+  silenceSeconds: duration("s", 1, 3_600)
+    .optional()
+    .describe("Longest silence within an answer; as long as `timeoutSeconds` when it is not set"),
   params: z.record(z.string(), z.unknown()).optional().describe("Free parameters for the vendor's requests"),
   models: z.array(model).optional().describe("Models offered; the first is the vendor's default"),
 });

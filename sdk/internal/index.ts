@@ -6,7 +6,6 @@ export { duration, intervalMinutes } from "../config/amounts.ts";
 export { formatIssue } from "../config/config-issue.ts";
 export { configErrors } from "../config/errors.ts";
 export { agentIdPattern, choice, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
-export { applyMergePatch } from "../config/merge-patch.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
 export { parseSharedConfig } from "../config/root.ts";
 export { sendPolicySchema } from "../config/send-policy.ts";
@@ -14,29 +13,13 @@ export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "../delivery-owner.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";
 export { reached } from "../failpoint.ts";
-export { createFolderWatches } from "../folder-watches.ts";
 export { addressBucket } from "../gateway/addresses.ts";
-export { createFailureLimiter } from "../gateway/failure-limiter.ts";
 export { shownName } from "../gateway/shown-name.ts";
-export {
-  type InstallIndex,
-  type InstallRecord,
-  installedPluginFolder,
-  installedPluginsRoot,
-  readInstallIndex,
-  writeInstallRecord,
-} from "../host/install-record.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "../host/notices.ts";
-export {
-  createPluginVendor,
-  missingPackages,
-  readLockedPackages,
-  vendorCommand,
-  vendorStateFolder,
-} from "../host/vendor-packages.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
+export { checkedUrl, type FetchRules, fetchPublic } from "../outbound/guarded-fetch.ts";
 export { perSnapshot } from "../per-snapshot.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
@@ -54,5 +37,4 @@ export { timeOrderedId } from "../time-ordered-id.ts";
 export { isInside } from "../trust/inside.ts";
 export { makePrivate } from "../trust/make-private.ts";
 export { openRegular } from "../trust/open-regular.ts";
-export { treeIntegrity } from "../trust/tree-integrity.ts";
 export { commitWhenAvailable, isTransient, untilAvailable } from "../until-available.ts";

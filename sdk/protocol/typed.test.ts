@@ -2,11 +2,11 @@ import type { SvcClient } from "svc/sdk/client";
 import { describe, expectTypeOf, test } from "vitest";
 import type { z } from "zod";
 import type { AcceptedResultOf, EventPayloadOf, FinalResultOf, HelloOk, ResultOf } from "../index.ts";
+import type { helloOk } from "../testing/hello-ok.ts";
 import type { CliClient } from "../types/cli.ts";
 import type { MemoryStatus } from "../types/memory.ts";
 import type { Usage } from "../types/model.ts";
 import type { SecretsReloadResult } from "../types/secrets.ts";
-import type { helloOk } from "./results/connect.ts";
 
 declare const client: SvcClient;
 declare const command: CliClient;

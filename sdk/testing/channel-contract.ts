@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { channelConfig, driveAccount, received, seenBy } from "./channel-drive.ts";
 import { channelFaultCases } from "./channel-faults.ts";
+import { channelLoginCases } from "./channel-login.ts";
 import { channelPacketCases } from "./channel-packets.ts";
 import type { ChannelPeer } from "./channel-peer.ts";
 import type { ChannelStage, ChannelSubject } from "./channel-stage.ts";
@@ -9,7 +10,7 @@ import { type ContractCase, defineCases } from "./contract.ts";
 
 /**
  * Conformance suite of a channel adapter, to be called inside `describe`: round trips, limits, rendered texts, capabilities, packets, lost links, refused
- * credentials, two accounts, acknowledgements, secrets. The suite stands in for the plugin that owns channels: admission, splitting and queues are proven there.
+ * credentials, two accounts, acknowledgements, secrets, sign-ins. The suite stands in for the plugin that owns channels: admission, splitting and queues are proven there.
  */
 export function channelContract(subject: ChannelSubject): void {
   defineCases(channelCases(subject));
@@ -47,6 +48,7 @@ export function channelCases(subject: ChannelSubject): ContractCase[] {
     ...channelTextCases(subject, onStage),
     ...channelPacketCases(subject, onStage),
     ...channelFaultCases(subject, onStage),
+    ...channelLoginCases(subject),
   ];
 }
 
@@ -160,10 +162,11 @@ async function checkThreads({ channel, account, peer, say }: ChannelStage): Prom
   const group = channel.capabilities.chatTypes.includes("group");
   const to = group ? (peer.group as string) : peer.direct;
   if (threads) {
-    await say("in a thread", { group, threadId: "t1" });
-    assert.equal((await received(account, (e) => e.text === "in a thread")).threadId, "t1");
-    await account.send({ to, threadId: "t1", markdown: "back to the thread" });
-    assert.equal((await seenBy(peer, "message", (m) => m.text === "back to the thread"))[0]?.threadId, "t1");
+    const threadId = peer.thread ?? "t1";
+    await say("in a thread", { group, threadId });
+    assert.equal((await received(account, (e) => e.text === "in a thread")).threadId, threadId);
+    await account.send({ to, threadId, markdown: "back to the thread" });
+    assert.equal((await seenBy(peer, "message", (m) => m.text === "back to the thread"))[0]?.threadId, threadId);
   }
   if (replyTo) {
     const first = await say("a question", { group });

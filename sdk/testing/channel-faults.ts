@@ -30,7 +30,8 @@ export function channelFaultCases(subject: ChannelSubject, onStage: OnStage): Co
       await received(account, (e) => e.text === "taken");
     }),
     make("its end closes every link within 5 s", async ({ account, peer }) => {
-      assert.ok(peer.connections() > 0, "the peer sees no link of a ready account");
+      // A platform that is asked again and again has no open request for moments.
+      await eventually(() => assert.ok(peer.connections() > 0, "the peer sees no link of a ready account") ?? true);
       await account.stop();
       await eventually(() => assert.equal(peer.connections(), 0, "links that are still open") ?? true, 5_000);
     }),

@@ -1,4 +1,4 @@
-import type { ChatType } from "../types/channel.ts";
+import type { ChatType, LoginStep } from "../types/channel.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PacketShape } from "./packet-proxy.ts";
 
@@ -32,6 +32,8 @@ export interface ChannelPeer {
   direct: string;
   /** A room with the bot in it; needed when the channel declares `group`. */
   group?: string;
+  /** A thread of `group` (of `direct` without one), as the platform names threads. Default: `t1`. */
+  thread?: string;
   /** A message is one line on this platform: its users cannot write line breaks. */
   singleLine?: boolean;
   /** Says something as a user; resolves with the message's id once the platform has it. */
@@ -45,6 +47,15 @@ export interface ChannelPeer {
    * stream of its own, as over HTTP.
    */
   packets?(shape: PacketShape): void;
+  /** Needed when the channel has a `login`. */
+  signIn?: {
+    /** Content of `channels.<id>` of an account that has not signed in. */
+    section: JsonObject;
+    /** Does what a person does with a step; resolves when the platform has it. */
+    follow(step: LoginStep): Promise<void>;
+    /** True while the platform takes the account as signed in by the channel. */
+    isSignedIn(): boolean;
+  };
   /** Cuts every link at once; new ones are taken. */
   drop(): void | Promise<void>;
   /** Links of the bot that are open now. */

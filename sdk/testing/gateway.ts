@@ -17,6 +17,7 @@ import type { ModelProvider } from "../types/model.ts";
 import type { ReloadOutcome } from "../types/reload.ts";
 import type { Services } from "../types/services.ts";
 import type { FakeClock } from "./fake-clock.ts";
+import { importBundled } from "./import-bundled.ts";
 import { type InlinePlugin, writeInlinePlugins } from "./inline-plugins.ts";
 import { trackGateway } from "./leaks.ts";
 import type { HttpRecorder } from "./record-http.ts";
@@ -140,7 +141,7 @@ async function boot(options: TestGatewayOptions, stateDir: string, logs: LogReco
     logger: createLogger([(record) => logs.push(record)], Date.now, () => options.logLevel ?? "info"),
     stragglerMs: options.stragglerMs,
     retryMs: options.retryMs,
-    reuseModules: true,
+    importBundled,
     ...(options.clock ? { clock: options.clock } : {}),
     ...(options.http ? { fetch: options.http.fetch, request: options.http.request } : {}),
   });

@@ -16,6 +16,7 @@ import type { PluginProtocol } from "../protocol/methods/spec.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import type { Manifest } from "../types/manifest.ts";
 import type { JsonSchema } from "../types/schema.ts";
+import { importBundled } from "./import-bundled.ts";
 
 /** A plugin folder as its author sees it. Nothing of it is imported until `definition` is called. */
 export interface InspectedPlugin {
@@ -110,7 +111,7 @@ function withAmounts(config: z.ZodType): JsonSchema {
 async function importOnce(entry: string): Promise<unknown> {
   const stateDir = await mkdtemp(join(tmpdir(), `svc-test-cache-${process.pid}-`));
   try {
-    return await importModule(entry, stateDir, { reuse: true });
+    return await importModule(entry, stateDir, { importBundled });
   } finally {
     await rm(stateDir, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { DeliveryRow, MessageBlock, MessageRow, StoreChange, StoreOp } from "../types/store.ts";
+import type { StoreChange, StoreOp } from "../types/store.ts";
+import type { DeliveryRow, MessageBlock, MessageRow } from "../types/store-rows.ts";
 import { eventually } from "./eventually.ts";
 import { deliveryStates, sampleDelivery, sampleMessage, sampleRun, sampleSession } from "./store-operations.ts";
 import { leadTo, outcomeOf, type StoreSubject } from "./store-subject.ts";

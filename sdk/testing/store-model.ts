@@ -1,4 +1,5 @@
-import type { DeliveryRow, DeliveryState, OpResult, RunRow, SessionRow, StoreOp } from "../types/store.ts";
+import type { OpResult, StoreOp } from "../types/store.ts";
+import type { DeliveryRow, DeliveryState, RunRow, SessionRow } from "../types/store-rows.ts";
 
 /** A delivery as the model keeps it: the id is given by the store. */
 export type ModelDelivery = Omit<DeliveryRow, "id">;

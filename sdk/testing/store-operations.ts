@@ -1,4 +1,5 @@
-import type { DeliveryState, MessageRow, NewDelivery, RunRow, RunState, SessionRow, StoreOp } from "../types/store.ts";
+import type { StoreOp } from "../types/store.ts";
+import type { DeliveryState, MessageRow, NewDelivery, RunRow, RunState, SessionRow } from "../types/store-rows.ts";
 
 /** Pseudo-random choices that a seed repeats. */
 export interface Choices {

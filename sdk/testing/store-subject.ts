@@ -1,5 +1,6 @@
 import type { Leases } from "../types/leases.ts";
-import type { DeliveryRow, DeliveryState, OpResult, Store, StoreOp } from "../types/store.ts";
+import type { OpResult, Store, StoreOp } from "../types/store.ts";
+import type { DeliveryRow, DeliveryState } from "../types/store-rows.ts";
 import { sampleDelivery } from "./store-operations.ts";
 
 /** An empty store with its leases. Its clock stands at 0, or rows of that age are not dropped yet. */

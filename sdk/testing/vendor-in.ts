@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createPluginVendor } from "../host/vendor-packages.ts";
+import { createPluginVendor } from "../../kernel/process/plugin-vendor.ts";
 import type { PluginVendor } from "../types/vendor.ts";
 
 /** `ctx.vendor` of a plugin without a host, for its tests: finds the packages installed in its `vendor/` folder. */

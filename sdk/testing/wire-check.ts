@@ -6,10 +6,10 @@ import { packageRoot } from "../../kernel/process/paths.ts";
 import type { SvcClient } from "../client/types.ts";
 import { toSchema } from "../json-schema.ts";
 import { protocolEventPayloads } from "../protocol/event-payloads.ts";
-import { helloOk } from "../protocol/results/connect.ts";
 import { protocolResults } from "../protocol/results.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { JsonSchema } from "../types/schema.ts";
+import { helloOk } from "./hello-ok.ts";
 import { runner, runnerIfAny } from "./runner.ts";
 
 type Schemas = Readonly<Record<string, z.ZodType>>;

@@ -2,7 +2,7 @@ import type { JsonObject } from "./common.ts";
 import type { OutboundRequest } from "./messaging.ts";
 import type { ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
-import type { MessageBlock, QueueMode } from "./store.ts";
+import type { MessageBlock, QueueMode } from "./store-rows.ts";
 import type { ToolResult } from "./tool.ts";
 
 /** An agent with everything resolved from config. */
@@ -56,6 +56,8 @@ export interface RunRequest {
   tools?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Added to the system prompt of this run only. */
   extraSystem?: string;
+  /** Person on a channel who wrote the message, for people who read the transcript; names are cut to one printable line of 100 characters. Models do not read it. */
+  sender?: MessageSender;
   /** Turns that precede the message and are not yet in the session. */
   history?: Array<{ role: "user" | "assistant" | "toolResult"; content: MessageBlock[]; toolCallId?: string; toolName?: string }>;
   /** Tools that the caller runs itself: a call to one ends the run with `stopReason: "tool_calls"`. */
@@ -67,6 +69,15 @@ export interface RunRequest {
   actor: { kind: "rpc" | "http" | "hook" | "channel" | "internal"; scopes: readonly OperatorScope[]; connId?: string };
 }
 
+/** Person who wrote a message on a channel. */
+export interface MessageSender {
+  /** Id on the platform, which nobody else can take on. */
+  id: string;
+  /** Name as the platform tells it; it may change hands. */
+  name?: string | undefined;
+  channel?: string | undefined;
+}
+
 /** Outcome of a run. */
 export interface RunOutcome {
   status: "ok" | "error";
@@ -74,8 +85,14 @@ export interface RunOutcome {
   code?: string;
   /** Plain sentence, safe to show. */
   error?: string;
+  /** Status of the vendor's answer, where that failed the run. */
+  httpStatus?: number;
+  /** How long the vendor asks callers to wait before they try again. */
+  retryAfterMs?: number;
   text: string;
-  /** Calls of client tools, for the caller to run. */
+  /** Reasoning of the model in the turns of this run, where its vendor gives it. */
+  reasoning?: string;
+  /** Calls of client tools, for the caller to run. `args` is the model's own text where that is no JSON object, as when it was cut off. */
   toolCalls: Array<{ id: string; name: string; args: unknown }>;
   usage: Usage;
   stopReason: string;
@@ -94,7 +111,7 @@ export interface RunOutcome {
 export interface RunEvent {
   runId: string;
   seq: number;
-  stream: "lifecycle" | "assistant" | "tool" | "compaction" | "usage";
+  stream: "lifecycle" | "assistant" | "reasoning" | "toolInput" | "tool" | "compaction" | "usage";
   ts: number;
   sessionKey: string;
   agentId: string;
@@ -140,6 +157,21 @@ export interface SystemEventRequest {
   isOwn?: boolean;
 }
 
+/** Place and conditions of a tool call that no model made. */
+export interface ToolInvocation {
+  agentId: string;
+  sessionKey: string;
+  signal: AbortSignal;
+  /** Default: made up. */
+  toolCallId?: string;
+  /** A client outside asks: the list of `gateway.tools` holds as well. `isOwner`: it may do everything. */
+  outside?: { isOwner: boolean };
+  /** Becomes the argument `action` of a tool that has one, unless it is given. */
+  action?: string;
+  /** Everything is checked that can be checked without running the tool; the result is empty. */
+  dryRun?: boolean;
+}
+
 /** Service `agents@1`. */
 export interface Agents {
   /**
@@ -157,12 +189,25 @@ export interface Agents {
    */
   checkModel(choice: { agentId?: string; model: string }): Promise<string>;
   /**
-   * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, or a trigger of `session.resetTriggers`. `rest`: the message for the new
+   * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, `/model`, `/think`, `/compact`, `/usage`, `/tools`, or a trigger of `session.resetTriggers`. `rest`: the message for the new
    * transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the caller to say.
    */
-  commandOf(message: string): { name: "help" | "status" | "stop" | "queue" | "new" | "reset"; rest: string } | undefined;
-  /** Does what a message commands, once for a `key`; no model is called. Resolves with the answer for its sender, undefined when it is no command. @throws as `run` */
-  command(request: { key: string; agentId: string; sessionKey: string; message: string }): Promise<{ text: string } | undefined>;
+  commandOf(
+    message: string,
+  ):
+    | { name: "help" | "status" | "stop" | "queue" | "model" | "think" | "compact" | "usage" | "tools" | "new" | "reset"; rest: string }
+    | undefined;
+  /**
+   * Does what a message of a channel commands, once for a `key`; only `/compact` calls a model. Resolves with the answer for its sender, undefined when it is no
+   * command. `tools`: those that a run of the sender would be narrowed to. @throws as `run`
+   */
+  command(request: {
+    key: string;
+    agentId: string;
+    sessionKey: string;
+    message: string;
+    tools?: RunRequest["tools"];
+  }): Promise<{ text: string } | undefined>;
   /**
    * Appends a message in the agent's name to a session, the main one by default, which is made when it is missing; no model is called. Resolves when it is
    * durable and was told. An `id` the transcript has already adds nothing: `isKnown`.
@@ -186,6 +231,6 @@ export interface Agents {
    * the timer comes round. @throws as `run`
    */
   wake(request: { agentId?: string; sessionKey?: string; reason: string; mode: WakeMode; isOwn?: boolean }): void;
-  /** Runs one tool under the agent's policy. @throws {SvcError} `tool-not-found`, `invalid-tool-args` */
-  invokeTool(name: string, args: unknown, target: { agentId: string; sessionKey: string; signal: AbortSignal }): Promise<ToolResult>;
+  /** Runs one tool under the agent's policy. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked` */
+  invokeTool(name: string, args: unknown, target: ToolInvocation): Promise<ToolResult>;
 }

@@ -74,6 +74,11 @@ export interface ChannelRun<A extends ChannelAccount = ChannelAccount> {
   /** Resolves once the event is durable: acknowledge to the platform after that. */
   receive(event: InboundEvent): Promise<InboundAck>;
   /**
+   * True for a message that would be taken on: ask before its attachments are downloaded, with the event as it is without them. Files of others are only named, in
+   * `media` without `path`: nobody reads what a stranger sends.
+   */
+  admits?(event: InboundEvent): Promise<boolean>;
+  /**
    * Stores an attachment of a message that is about to be received, within the limits of the account. `mime` of the result is what the bytes say. The file goes with its
    * message: at once when that is not taken on, and after 10 min when it does not come. After an error deliver the message without `path`.
    * @throws {SvcError} `media-too-large`; `media-stalled` when the stream stops or never ends, `media-full` when there is no room now
@@ -105,6 +110,27 @@ export interface OutboundMessage {
 export interface Receipt {
   messageId: string;
   at: number;
+}
+
+/** A step of a sign-in, for the person who signs in: texts of at most 4,096 characters. */
+export type LoginStep =
+  /** Content of a QR code for the platform's app; a later one takes its place. */
+  | { kind: "qr"; text: string }
+  /** An `https` or `http` address to open in a browser. */
+  | { kind: "url"; url: string }
+  /** A code to enter on the platform. */
+  | { kind: "code"; code: string }
+  /** The last step: the account is signed in. `note`: what is left to do. */
+  | { kind: "done"; identity?: string; note?: string };
+
+/** A sign-in or sign-out of one account. */
+export interface ChannelLogin {
+  /** The whole config, with the secrets of the channel's own plugin; the account may still lack keys. */
+  readonly config: SvcConfig;
+  readonly accountId: string;
+  /** Ends it: nobody waits any more. */
+  readonly signal: AbortSignal;
+  readonly logger: Logger;
 }
 
 /** A chat platform. A capability is declared only if the platform keeps it: `channelContract` proves each one. */
@@ -152,6 +178,13 @@ export interface Channel<A extends ChannelAccount = ChannelAccount> {
   typing?(to: string, on: boolean, run: ChannelRun<A>): Promise<void>;
   probe?(account: A, signal: AbortSignal): Promise<{ ok: boolean; ms: number; error?: string; identity?: string }>;
   audit?(account: A, signal: AbortSignal): Promise<Array<{ id: string; ok: boolean; message: string }>>;
+  /**
+   * Signs an account in by steps that a person follows; ends with `done`. A running account goes on meanwhile and is started again after `done`. What it
+   * stores (`ctx.kv`) is the channel's own matter. For platforms without secrets in the config.
+   */
+  login?(login: ChannelLogin): AsyncIterable<LoginStep>;
+  /** Clears what `login` has stored, here and on the platform; the account has stopped. @returns false when there was nothing to clear */
+  logout?(login: ChannelLogin): Promise<boolean>;
   target: { normalize(raw: string): string | null; format(target: string): string };
   text: { limit: number; unit: "chars" | "utf16" | "bytes"; render(markdown: MarkdownIR): RenderedText };
 }

@@ -5,6 +5,8 @@ import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
 import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome, ReadConfig, Restore } from "./config-file.ts";
 import type { ContributionView } from "./context.ts";
+import type { FolderWatches, FolderWatchesOptions } from "./folder-watches.ts";
+import type { InstalledPlugins, VendorPackages } from "./installed-plugins.ts";
 import type { LogTail, LogTailQuestion } from "./log.ts";
 import type { Manifest } from "./manifest.ts";
 import type { PluginCandidate } from "./plugin-candidate.ts";
@@ -152,6 +154,12 @@ export interface CliContext {
   importPlugin(entry: string): Promise<unknown>;
   /** A plugin's folder as `plugins.load.paths` would find it, whatever the config says: manifest, API version, trust gates. No code of it is run. */
   inspectPlugin(folder: string): Promise<PluginCandidate>;
+  /** Plugins that commands installed in this profile. */
+  installedPlugins(): Promise<InstalledPlugins>;
+  /** Packages that plugins lock in their `vendor/` folders. */
+  vendorPackages(): Promise<VendorPackages>;
+  /** Watches folders, one handle each. The system may drop events: read the folders again after each of them. */
+  watchFolders(options: FolderWatchesOptions): Promise<FolderWatches>;
   /** Log of this profile's gateway, read beside it. `configured` is `logging.file`. */
   readonly logs: {
     /** File that a record of this moment belongs to, whether it exists or not; absolute. */
@@ -189,6 +197,11 @@ export interface CliConfigFile {
   readonly path: string;
   /** JSON5. @throws an error with `lineNumber` and `columnNumber` */
   parse(text: string): unknown;
+  /**
+   * JSON merge patch (RFC 7396); lists of objects with ids are merged by id. `replacePaths`: lists that may lose members.
+   * @throws {SvcError} `config-entries-lost`, `config-path-invalid`
+   */
+  merge(target: unknown, patch: unknown, replacePaths?: readonly string[]): unknown;
   /** Reads the file with all it includes; SecretRefs are not asked for. Never throws for what is in it. */
   load(): Promise<ReadConfig>;
   /** A tree of a config (source or effective) without its secrets; `loaded`: also without those that came from references and variables. */

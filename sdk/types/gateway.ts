@@ -21,6 +21,22 @@ export interface PresenceBeacon {
   tags?: string[];
 }
 
+/** When failed attempts lock an address out, and for how long. Times are milliseconds. */
+export interface AttemptLimits {
+  maxAttempts: number;
+  windowMs: number;
+  lockoutMs: number;
+}
+
+/** Counts failed attempts by client address in memory, at most 10,000 of them; an IPv6 address counts with its /64. */
+export interface AttemptLimiter {
+  /** Milliseconds until this address may try again; 0 when it may now. */
+  retryAfterMs(address: string): number;
+  /** Counts a failed attempt, unless the address is locked out. */
+  fail(address: string): void;
+  succeed(address: string): void;
+}
+
 /** Service `gateway@1`, provided by the kernel. */
 export interface GatewayService {
   info(): {
@@ -57,6 +73,8 @@ export interface GatewayService {
   refuseStart(error: SvcError): void;
   /** Asks for a graceful restart, deferred while runs are held; at most one per 30 s, further ones join it. */
   requestRestart(reason: string): void;
+  /** Makes a limiter of failed attempts that only its caller counts in. */
+  limitAttempts(limits: AttemptLimits): AttemptLimiter;
   /** Work that a stop waits for, at most `gateway.shutdown.drainMs`. */
   hold(reason: string): Disposable;
   /** Reads lines of the gateway's log file as they were written, secrets masked. @throws {Error} of the system when the file cannot be read */

@@ -107,6 +107,8 @@ export interface MemoryEmbedOptions {
   model?: string;
   /** Must be the agent's own provider, by the id of its adapter or of its vendor; `auto`: the detected one. */
   provider?: string;
+  /** The caller has made sure that the agent may use another provider: then `provider` is any adapter, with the vendor's own key and address. */
+  mayLeaveProvider?: boolean;
   /** Wins over `memorySearch.outputDimensionality`. */
   dimensions?: number;
   signal?: AbortSignal;
@@ -151,7 +153,7 @@ export interface Memory {
   reset(agentId: string): Promise<{ removed: boolean }>;
   /**
    * Embeds texts as documents with the agent's provider and model, also while its memory search is off; never with the fallback.
-   * @throws {SvcError} `unknown-agent`, `embedding-provider-missing`, `embedding-provider-not-allowed`
+   * @throws {SvcError} `unknown-agent`, `embedding-provider-missing`, `embedding-provider-not-allowed`, `embedding-text-too-long` with its `index`
    * @throws {EmbeddingError} what the vendor answered
    */
   embed(agentId: string, texts: readonly string[], options?: MemoryEmbedOptions): Promise<MemoryEmbedding>;

@@ -11,6 +11,8 @@ export interface ModelInfo {
   maxTokens?: number;
   reasoning?: boolean;
   input?: Array<"text" | "image">;
+  /** False: requests that offer tools are refused. */
+  tools?: boolean;
 }
 
 /** One message of a conversation, in the form every provider gets. */
@@ -37,6 +39,10 @@ export interface ModelSampling {
   presencePenalty?: number;
   seed?: number;
   stop?: string[];
+  /** Thinking level in the vendor's own words; wins over `thinking` where the vendor takes such a word. */
+  reasoningEffort?: string;
+  /** False asks for one tool call at a time; only sent to vendors when it is set. */
+  parallelToolCalls?: boolean;
   responseFormat?:
     | { type: "text" }
     | { type: "json_object" }
@@ -86,8 +92,18 @@ export type ModelDelta =
   | { type: "usage"; usage: Usage }
   | { type: "finish"; reason: "stop" | "length" | "tool_calls" | "content_filter" | "other" };
 
-/** Reasons why a model call failed. The first five move on to the next candidate, `invalid_request` stops. */
-export type ModelFault = "auth" | "rate_limit" | "overloaded" | "timeout" | "network" | "context_overflow" | "invalid_request";
+/** Reasons why a model call failed. All but the last two move on to the next candidate; `content_filter`: the vendor withheld the whole answer. */
+export type ModelFault =
+  | "auth"
+  | "quota"
+  | "rate_limit"
+  | "overloaded"
+  | "timeout"
+  | "network"
+  | "model_not_found"
+  | "content_filter"
+  | "context_overflow"
+  | "invalid_request";
 
 /** Result of a probe of a provider's server. */
 export type ModelProbe = { ok: true } | { ok: false; fault: ModelFault; reason: string };
@@ -100,6 +116,8 @@ export interface ModelProvider {
   defaultModel?: string;
   /** The provider that answers when no other is available. At most one. */
   embedded?: boolean;
+  /** Longest wait for the first word of an answer, in ms, as far as the config does not say; default 120 000. A server on this machine may read a long prompt for minutes. */
+  firstAnswerMs?: number;
   models(): ModelInfo[] | Promise<ModelInfo[]>;
   /** Cheap and local: is there what it needs to call out (a key, an address)? */
   available(): { ok: true } | { ok: false; reason: string };

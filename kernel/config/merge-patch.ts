@@ -1,7 +1,7 @@
-import { isRecord } from "../is-record.ts";
-import { configErrors } from "./errors.ts";
-import { formatConfigPath } from "./paths.ts";
-import { forbiddenConfigKeys, idsOf, ownValue, type Tree } from "./tree.ts";
+import { configErrors } from "../../sdk/config/errors.ts";
+import { formatConfigPath } from "../../sdk/config/paths.ts";
+import { forbiddenConfigKeys, idsOf, ownValue, type Tree } from "../../sdk/config/tree.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 
 type Path = ReadonlyArray<string | number>;
 

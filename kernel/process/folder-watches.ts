@@ -1,32 +1,5 @@
 import { type FSWatcher, watch } from "node:fs";
-
-/** A folder to watch. Another `key` means that another folder has taken its place: its watch is opened anew. */
-export interface WatchedFolder {
-  path: string;
-  key?: string;
-}
-
-/** Watches of many folders, one handle each; what lies below a folder is not its concern. */
-export interface FolderWatches {
-  readonly size: number;
-  /** Watches this one, too. Returns false when it is watched already, or cannot be. */
-  add(folder: WatchedFolder): boolean;
-  /** Watches exactly these from now on. Returns true when one was added: files may have come before its watch began. */
-  follow(folders: Iterable<WatchedFolder>): boolean;
-  has(path: string): boolean;
-  close(): void;
-}
-
-export interface FolderWatchesOptions {
-  /** An entry of a folder came, went or changed. `name` is null where the system does not tell it. */
-  onEvent(folder: string, event: "rename" | "change", name: string | null): void;
-  /** A watch has ended, or could not be opened; the folder is tried again when it is followed again. */
-  onLost(folder: string, error: unknown, isOpen: boolean): void;
-  /** Keep the process alive. Default false. */
-  isPersistent?: boolean;
-  /** Opens one watch; for tests. */
-  open?: OpenWatch | undefined;
-}
+import type { FolderWatches, FolderWatchesOptions, WatchedFolder } from "../../sdk/types/folder-watches.ts";
 
 /** Opens the watch of one folder, as `fs.watch` does. */
 export type OpenWatch = (
@@ -35,11 +8,16 @@ export type OpenWatch = (
   onEvent: (event: "rename" | "change", name: string | null) => void,
 ) => Pick<FSWatcher, "close" | "on">;
 
+interface Watching extends FolderWatchesOptions {
+  /** Opens one watch; for tests. */
+  open?: OpenWatch | undefined;
+}
+
 /**
  * Watches folders with `fs.watch`: a handle for a folder costs a fraction of one for each file, and finds files that editors replace. The system may drop events;
  * whoever must not miss one looks for itself from time to time.
  */
-export function createFolderWatches({ onEvent, onLost, isPersistent = false, open = watch }: FolderWatchesOptions): FolderWatches {
+export function createFolderWatches({ onEvent, onLost, isPersistent = false, open = watch }: Watching): FolderWatches {
   const watches = new Map<string, { key: string | undefined; close(): void }>();
   const drop = (path: string) => {
     watches.get(path)?.close();

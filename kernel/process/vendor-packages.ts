@@ -1,13 +1,10 @@
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { commonErrors } from "../errors.ts";
-import { isRecord } from "../is-record.ts";
-import { pluginIdPattern } from "../plugin-id.ts";
-import type { PluginVendor } from "../types/vendor.ts";
+import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { isRecord } from "../../sdk/is-record.ts";
+import type { VendorOwner } from "../../sdk/types/installed-plugins.ts";
 import { installErrors } from "./errors.ts";
-import { readRegularFile } from "./read-regular.ts";
+import { pluginIdPattern } from "./plugin-id.ts";
 
 /** Packages that a plugin has locked in its `vendor/` folder. */
 interface LockedPackages {
@@ -21,19 +18,7 @@ interface LockedPackages {
   lock: Record<string, unknown>;
 }
 
-/** A plugin as far as its packages are concerned. */
-interface VendorOwner {
-  id: string;
-  /** Folder of the plugin. */
-  root: string;
-  /** Channels that it contributes, by the manifest. */
-  channels?: readonly string[] | undefined;
-}
-
 const MAX_BYTES = 16_777_216;
-const namePattern = /^(@[\w~-][\w.~-]*\/)?[\w~-][\w.~-]{0,200}$/;
-/** Conditions of an `exports` map that hold for a module which Node imports. */
-const conditions = ["node", "import", "default"];
 
 /**
  * Reads what a plugin has locked; undefined for a plugin without packages of its own.
@@ -84,34 +69,6 @@ export async function missingPackages(owner: VendorOwner, stateDir: string | und
   return missing;
 }
 
-interface VendorOptions extends VendorOwner {
-  /** Undefined: only the plugin's own folder is looked into. */
-  stateDir: string | undefined;
-  /** Throws once the plugin has ended. */
-  alive?(): void;
-}
-
-/** The packages of one plugin: those in `<root>/vendor/node_modules` if they fit the lock, else those that a command installed in the state directory. */
-export function createPluginVendor(options: VendorOptions): PluginVendor {
-  const resolve = async (name: string): Promise<string> => {
-    options.alive?.();
-    const missing = (problem: string, advice: string) => commonErrors.missingDependency({ plugin: options.id, name, problem, advice });
-    const toLock = "list and lock it in vendor/package.json and vendor/package-lock.json of the plugin";
-    const locked = namePattern.test(name) ? await readLockedPackages(options.root) : undefined;
-    const version = locked?.direct.get(name);
-    if (!locked || version === undefined) throw missing("is not locked by the plugin", toLock);
-    const found = await findPackage(options, { name, version, hash: locked.hash, stateDir: options.stateDir });
-    if (found === undefined) throw missing("is not installed", `run: ${vendorCommand(options)}`);
-    const entry = await entryFile(found);
-    if (entry === undefined) throw missing("has no module that can be imported", "lock another version of it");
-    return pathToFileURL(entry).href;
-  };
-  return {
-    resolve,
-    load: async <T>(name: string) => (await import(await resolve(name))) as T,
-  };
-}
-
 interface Wanted {
   name: string;
   version: string | undefined;
@@ -119,12 +76,14 @@ interface Wanted {
   stateDir: string | undefined;
 }
 
-interface FoundPackage {
+/** Folder and manifest of an installed package. */
+export interface FoundPackage {
   folder: string;
   manifest: Record<string, unknown>;
 }
 
-async function findPackage(owner: VendorOwner, { name, version, hash, stateDir }: Wanted): Promise<FoundPackage | undefined> {
+/** The package in the folder of the plugin if it fits the lock, else the one that a command installed in the state directory. */
+export async function findPackage(owner: VendorOwner, { name, version, hash, stateDir }: Wanted): Promise<FoundPackage | undefined> {
   const places = [join(owner.root, "vendor")];
   if (stateDir !== undefined) places.push(join(vendorStateFolder(stateDir, owner.id), hash));
   for (const place of places) {
@@ -134,30 +93,6 @@ async function findPackage(owner: VendorOwner, { name, version, hash, stateDir }
     if (manifest && version !== undefined && manifest.value.version === version) return { folder, manifest: manifest.value };
   }
   return undefined;
-}
-
-/** File of the package's own name. Without `exports` Node tries these names for `main`, which older packages write without an extension. */
-async function entryFile({ folder, manifest }: FoundPackage): Promise<string | undefined> {
-  const target = manifest.exports === undefined || manifest.exports === null ? undefined : exportedEntry(manifest.exports);
-  if (manifest.exports !== undefined && manifest.exports !== null) return target === undefined ? undefined : join(folder, target);
-  const main = typeof manifest.main === "string" ? manifest.main : "index.js";
-  for (const name of [main, `${main}.js`, `${main}.json`, join(main, "index.js"), "index.js"]) {
-    const file = join(folder, name);
-    if ((await stat(file).catch(() => undefined))?.isFile()) return file;
-  }
-  return undefined;
-}
-
-/** The first condition that holds wins, as it does in Node. */
-function exportedEntry(exports: unknown): string | undefined {
-  if (typeof exports === "string") return exports;
-  if (Array.isArray(exports)) return exports.map(exportedEntry).find((found) => found !== undefined);
-  if (!isRecord(exports)) return undefined;
-  if (Object.hasOwn(exports, ".")) return exportedEntry(exports["."]);
-  return Object.keys(exports)
-    .filter((key) => conditions.includes(key))
-    .map((key) => exportedEntry(exports[key]))
-    .find((found) => found !== undefined);
 }
 
 /** Version at a place of the lock; a link stands for the folder that it leads to. */

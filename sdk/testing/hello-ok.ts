@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { agentId, count, durationMs, epochMs, scopes, sessionKey } from "./fields.ts";
-import { health } from "./health.ts";
-import { presenceEntry, stateVersion } from "./presence.ts";
+import { agentId, count, durationMs, epochMs, scopes, sessionKey } from "../protocol/results/fields.ts";
+import { health } from "../protocol/results/health.ts";
+import { presenceEntry, stateVersion } from "../protocol/results/presence.ts";
 
 /** Answer to `connect`. */
 export const helloOk = z

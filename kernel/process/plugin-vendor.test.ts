@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createPluginVendor, missingPackages, readLockedPackages, vendorStateFolder } from "./vendor-packages.ts";
+import { createPluginVendor } from "./plugin-vendor.ts";
+import { missingPackages, readLockedPackages, vendorStateFolder } from "./vendor-packages.ts";
 
 let base: string;
 let root: string;

@@ -1,10 +1,9 @@
-import { backoffDelayMs } from "../time.ts";
+import { addressBucket } from "../../sdk/gateway/addresses.ts";
+import { backoffDelayMs } from "../../sdk/time.ts";
+import type { AttemptLimiter, AttemptLimits } from "../../sdk/types/gateway.ts";
 
-/** When wrong credentials lock an address out, and for how long. Times are milliseconds. */
-export interface RateLimitConfig {
-  maxAttempts: number;
-  windowMs: number;
-  lockoutMs: number;
+/** When wrong credentials lock an address out, and for how long. */
+export interface RateLimitConfig extends AttemptLimits {
   exemptLoopback: boolean;
 }
 
@@ -94,5 +93,15 @@ export function createFailureLimiter(
     succeed(address, kind) {
       if (entries.size > 0) entries.delete(keyOf(address, kind));
     },
+  };
+}
+
+/** Limiter of a plugin's own: one class of credentials, loopback counts as any other address. */
+export function createAttemptLimiter(limits: AttemptLimits, now: () => number): AttemptLimiter {
+  const limiter = createFailureLimiter(() => ({ ...limits, exemptLoopback: false }), now, addressBucket);
+  return {
+    retryAfterMs: (address) => limiter.retryAfterMs(address, false),
+    fail: (address) => void limiter.fail(address, false),
+    succeed: (address) => limiter.succeed(address),
   };
 }

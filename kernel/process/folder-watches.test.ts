@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFolderWatches, type FolderWatches } from "./folder-watches.ts";
-import { eventually } from "./testing/eventually.ts";
+import { eventually } from "../../sdk/testing/eventually.ts";
+import type { FolderWatches } from "../../sdk/types/folder-watches.ts";
+import { createFolderWatches } from "./folder-watches.ts";
 
 let root: string;
 let open: FolderWatches | undefined;

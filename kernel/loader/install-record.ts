@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { messageOf } from "../errors.ts";
-import { writeFileAtomic } from "../files.ts";
-import { pluginIdPattern } from "../plugin-id.ts";
-import { installErrors } from "./errors.ts";
-import { readRegularFile } from "./read-regular.ts";
+import { messageOf } from "../../sdk/errors.ts";
+import { writeFileAtomic } from "../../sdk/files.ts";
+import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { installErrors } from "../process/errors.ts";
+import { pluginIdPattern } from "../process/plugin-id.ts";
 
 const INDEX_MAX_BYTES = 8_388_608;
 const integrity = z.string().regex(/^sha512-[A-Za-z0-9+/]{86}==$/);

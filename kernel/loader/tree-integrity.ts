@@ -1,8 +1,8 @@
 import { createHash, hash } from "node:crypto";
 import { lstat, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { trustErrors } from "./errors.ts";
-import { openRegular } from "./open-regular.ts";
+import { trustErrors } from "../../sdk/trust/errors.ts";
+import { openRegular } from "../../sdk/trust/open-regular.ts";
 
 /** Trees with more entries are not hashed; an installed plugin with its dependencies stays far below. */
 const MAX_ENTRIES = 100_000;
