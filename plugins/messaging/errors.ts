@@ -72,6 +72,29 @@ export const messagingErrors = defineErrors({
     http: 503,
     rpc: "UNAVAILABLE",
   },
+  "login-not-supported": {
+    message: 'channel "{channel}" has no sign-in of its own: its credentials are keys of the config; see svc channels list',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
+  "login-under-way": {
+    message: 'channel "{channel}": a sign-in of account "{account}" is under way already; end that one, or wait for it',
+    http: 409,
+    rpc: "UNAVAILABLE",
+    retryable: true,
+  },
+  "login-failed": {
+    message: 'channel "{channel}": account "{account}" is not signed in: {reason}',
+    http: 502,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "logout-failed": {
+    message: 'channel "{channel}": account "{account}" is stopped, but its sign-in was not cleared: {reason}',
+    http: 502,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
   "inbound-full": {
     message: 'channel "{channel}": too many messages wait to be answered',
     http: 503,

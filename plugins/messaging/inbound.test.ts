@@ -223,6 +223,55 @@ describe("texts of one sender in a row", () => {
     await idle();
     await gw.reload(base);
   });
+
+  test("are more than may wait for a turn: the oldest get none, and the next turn reads of them", async () => {
+    let go: () => void = () => undefined;
+    held = new Promise((resolve) => (go = resolve));
+    await platform.say("first");
+    await eventually(() => model.asked.length === 1);
+    for (let n = 1; n <= 23; n++) await platform.say(`waiting ${n}.`);
+    // One is at work, and twenty may wait.
+    await eventually(async () => {
+      const all = await store.deliveries.list({ dirs: ["in"], limit: 24 });
+      return all.filter(({ state }) => state === "done").length >= 3;
+    });
+    go();
+    await idle();
+    // The model of the test repeats what it reads: what was left out in brief, then the messages of the turn.
+    const read = platform.sent.map(({ text }) => text).join("\n");
+    expect(read).toMatch(/While you were busy, \d messages got no answer/);
+    for (let n = 1; n <= 23; n++) expect(read).toContain(`waiting ${n}.`);
+    expect(read.match(/^waiting \d+\.$/gm)?.length).toBeLessThan(23);
+    await idle();
+  });
+});
+
+describe("attachments that a channel asks about before it fetches them", () => {
+  const ask = (more: object) =>
+    run().admits?.({ id: "ask", chatType: "direct", peer: { id: "@ada" }, sender: { id: "@ada" }, text: "", ...more });
+  const ofGroup = { chatType: "group", peer: { id: "#kitchen" } };
+
+  test.each<[boolean, string, object]>([
+    [true, "somebody who is listed, without a word", {}],
+    [false, "a stranger", { sender: { id: "@eve" }, peer: { id: "@eve" } }],
+    [false, "the account itself", { sender: { id: "@svc" } }],
+    [true, "a group, for the agent", { ...ofGroup, text: "svc, look" }],
+    [false, "a group, not for the agent", { ...ofGroup, text: "look" }],
+    [false, "a group that is not listed", { chatType: "group", peer: { id: "#lab" }, text: "svc, look" }],
+  ])("are wanted (%s) of %s", async (expected, _, more) => {
+    expect(await ask(more)).toBe(expected);
+  });
+
+  test("change nothing by it: no code for a stranger, no row, no count of a program's messages", async () => {
+    const before = (await store.deliveries.list({ dirs: ["in", "out"], limit: 1_000 })).length;
+    const bot = { sender: { id: "@bob", isBot: true }, peer: { id: "@bob" } };
+    for (let n = 0; n < 30; n++) expect(await ask(bot)).toBe(true);
+    await ask({ sender: { id: "@mallory" }, peer: { id: "@mallory" } });
+    expect(JSON.stringify(await gw.rpc("messaging.pairing.list"))).not.toContain("@mallory");
+    expect(await store.deliveries.list({ dirs: ["in", "out"], limit: 1_000 })).toHaveLength(before);
+    expect(await platform.say("hello", bot)).toEqual({ status: "accepted" });
+    await expect(ask({ sender: undefined })).rejects.toThrow(TypeError);
+  });
 });
 
 describe("a command", () => {
@@ -259,6 +308,80 @@ describe("a command", () => {
     await said("You said: what is for lunch?");
     expect(model.asked[0]).not.toContain("/new");
     expect((await store.sessions.get(key))?.sessionId).not.toBe(before);
+  });
+
+  test("/model and /think are of the conversation they are given in, until default takes them back", async () => {
+    await platform.say("/model");
+    await said("Model: echo/echo\n/model <name> chooses another one");
+    await platform.say("/model blind");
+    await said("The model of this conversation is echo/blind.");
+    await platform.say("/think HIGH");
+    await said("Thinking in this conversation: high.");
+    expect(await store.sessions.get(key)).toMatchObject({ model: "echo/blind", thinkingLevel: "high" });
+    await platform.say("/model");
+    await said("Model: echo/blind, chosen for this conversation");
+    await platform.say("/think");
+    await said("Thinking: high, chosen for this conversation");
+    await platform.say(`/model nobody-has-this${"x".repeat(300)}`);
+    await said(`There is no model "nobody-has-this${"x".repeat(49)}" here; nothing was changed.`);
+    await platform.say("/think hard");
+    await said("Expected off, minimal, low, medium, high or default; nothing was changed.");
+    await platform.say("/model default");
+    await said("The model is the agent's own again.");
+    await platform.say("/think default");
+    await said("Thinking is as the agent has it again.");
+    const session = await store.sessions.get(key);
+    expect([session?.model, session?.thinkingLevel]).toEqual([undefined, undefined]);
+    expect(model.asked).toEqual([]);
+  });
+
+  test("/model takes none that the operator has not allowed, and names those there are", async () => {
+    await gw.reload({ ...base, agents: { defaults: { skipBootstrap: true, models: { "echo/echo": { alias: "fast" } } } } });
+    await platform.say("/model");
+    await said("There are: fast (echo/echo)");
+    await platform.say("/model echo/blind");
+    await said("This model is not allowed for this agent");
+    await platform.say("/model fast");
+    await said("The model of this conversation is echo/echo.");
+    await platform.say("/model default");
+    await said("the agent's own again");
+    await gw.reload(base);
+  });
+
+  test("/compact makes a summary of older messages, once for a message", async () => {
+    await platform.say("/new");
+    await said("A new conversation begins.");
+    await platform.say("/compact");
+    await said("short enough already");
+    for (const n of [1, 2, 3, 4]) {
+      await platform.say(`number ${n}`);
+      await said(`You said: number ${n}`);
+    }
+    await platform.say("/compact");
+    await said("Older messages of this conversation are a summary now.");
+    const { sessionId = "" } = (await store.sessions.get(key)) ?? {};
+    const kinds = (await store.messages.page(sessionId, { limit: 100 })).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === "compaction")).toHaveLength(1);
+    expect(model.asked).toHaveLength(5);
+  });
+
+  test("/usage counts tokens, /tools names what the agent can use, less in a group that is narrowed; words behind them are refused", async () => {
+    await platform.say("/usage");
+    await said("Tokens of this conversation: ");
+    await said("What they cost is not part of this release.");
+    await platform.say("/tools");
+    const { text } = await said("Tools in this conversation: ");
+    expect(text).toMatch(/\boven\b.*\bradio\b/);
+    await platform.say("/tools please");
+    await said("/tools stands alone; nothing was done.");
+    await gw.reload({ ...base, channels: { talk: { ...base.channels.talk, groups: { "#kitchen": { tools: { allow: ["oven"] } } } } } });
+    await inKitchen("/tools", "@ada");
+    const narrowed = await eventually(() => platform.sent.find(({ to }) => to === "#kitchen"));
+    expect(narrowed.text).toBe("Tools in this conversation: oven");
+    await inKitchen("svc: /model blind", "@eve").then((ack) => expect(ack).toMatchObject({ reason: "command-not-allowed" }));
+    await gw.reload(base);
+    await platform.say("/help");
+    for (const name of ["/model", "/think", "/compact", "/usage", "/tools", "/queue", "/stop"]) await said(name);
   });
 
   test("/stop ends the answer that is being given, and its text waits for nobody", async () => {

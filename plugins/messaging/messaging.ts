@@ -7,7 +7,7 @@ import { type Channels, createChannels, FETCHED } from "./channels.ts";
 import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
 import { GroupHistory } from "./inbound/group-history.ts";
-import { receive } from "./inbound/receive.ts";
+import { admits, receive } from "./inbound/receive.ts";
 import { InboundRunner } from "./inbound/runner.ts";
 import { TextWindows } from "./inbound/text-windows.ts";
 import { AckReactions } from "./live/ack-reaction.ts";
@@ -147,6 +147,7 @@ function createParts(ctx: PluginContext) {
     media,
     acquire: (name) => ctx.service("leases@1").acquire(name),
     receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions, history, windows }),
+    admits: (event, account) => admits(event, account, { ctx, runner, pairings, reactions, history, windows }),
     onChange(account) {
       gateway.invalidateHealth();
       if (account.ready) queue.nudge();

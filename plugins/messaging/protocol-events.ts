@@ -11,8 +11,26 @@ const resolved = z.object({
 
 const notice = { scope: "pairing", droppable: true } as const;
 
-/** Events about people who want to write to an account. */
+const login = z.object({
+  loginId: z.string(),
+  channel: z.string(),
+  accountId: z.string(),
+  step: z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("qr"), text: z.string() }),
+    z.object({ kind: z.literal("url"), url: z.string() }),
+    z.object({ kind: z.literal("code"), code: z.string() }),
+  ]),
+});
+
+/** Events about people who want to write to an account, and about sign-ins. */
 export const messagingEvents = {
+  "channels.login": {
+    scope: "admin",
+    droppable: false,
+    about:
+      "a step of a sign-in that this connection has begun: a QR code to scan, an address to open, a code to enter; a later one takes its place",
+    payload: login,
+  },
   "messaging.pairing.requested": { ...notice, about: "somebody on a channel waits to be let in", payload: pairingRequest },
   "messaging.pairing.resolved": {
     ...notice,

@@ -25,9 +25,14 @@ export const messagingMethods = {
     "stops an account until it is started again or the gateway restarts; what waits for it stays in the queue",
     ofAccount,
   ),
+  "channels.login": methodSpec(
+    "admin",
+    "signs an account in by steps that a person follows: `accepted`, then events `channels.login` for this connection only, then the end; it ends with the connection, too",
+    ofAccount.extend({ timeoutMs: z.number().int().min(1_000).max(900_000).optional().describe("of the whole; default 300,000") }),
+  ),
   "channels.logout": methodSpec(
     "admin",
-    "stops an account and clears what the gateway keeps of its sign-in; credentials in the config stay",
+    "stops an account and clears what `channels.login` has stored; credentials in the config stay",
     ofAccount,
   ),
   send: methodSpec(

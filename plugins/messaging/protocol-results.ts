@@ -95,7 +95,22 @@ export const messagingResults = {
   }),
   "channels.start": z.object({ channel: text, accountId: text, started: z.boolean() }),
   "channels.stop": z.object({ channel: text, accountId: text, stopped: z.boolean() }),
-  "channels.logout": z.object({ channel: text, accountId: text, cleared: z.boolean() }),
+  "channels.login": z.union([
+    z.object({ status: z.literal("accepted"), loginId: text.describe("of its events"), channel: text, accountId: text, timeoutMs: count }),
+    z.object({
+      status: z.literal("done"),
+      channel: text,
+      accountId: text,
+      identity: text.exactOptional().describe("the account as the platform knows it"),
+      note: text.exactOptional().describe("what is left to do"),
+      started: z.boolean().describe("the account was started"),
+    }),
+  ]),
+  "channels.logout": z.object({
+    channel: text,
+    accountId: text,
+    cleared: z.boolean().describe("there was a sign-in, and nothing of it is left"),
+  }),
   send: z.object({
     runId: text.describe("the idempotency key"),
     status: z

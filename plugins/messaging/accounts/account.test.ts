@@ -65,6 +65,7 @@ const deps: AccountDeps = {
     return { name, token: leases.length, lost: lost.signal, release: async () => undefined } satisfies Lease;
   },
   receive: async () => ({ status: "accepted" }),
+  admits: async () => true,
   media: {
     inbox: () => ({ settle: async () => undefined, close: async () => undefined }) as unknown as MediaInbox,
   },

@@ -11,7 +11,7 @@ import {
   sleep,
 } from "svc/sdk";
 import { Guards } from "../inbound/guards.ts";
-import type { receive } from "../inbound/receive.ts";
+import type { admits, receive } from "../inbound/receive.ts";
 import type { MediaInbox, MediaStore } from "../media/media-store.ts";
 import { AccountHeldError, type AccountLock, lockAccount } from "./account-lock.ts";
 import { clean, secretsOf } from "./clean.ts";
@@ -38,6 +38,7 @@ export interface AccountDeps {
   acquire(name: string): Promise<Lease>;
   media: Pick<MediaStore, "inbox">;
   receive(...args: [Parameters<typeof receive>[0], Parameters<typeof receive>[1]]): ReturnType<typeof receive>;
+  admits(...args: [Parameters<typeof admits>[0], Parameters<typeof admits>[1]]): ReturnType<typeof admits>;
   onChange(account: Account): void;
 }
 
@@ -283,6 +284,11 @@ export class Account {
           await release();
         }
       },
+      admits: async (event) => {
+        checkInForce();
+        const { channel, accountId, guards } = this;
+        return this.#deps.admits(event, { channel, accountId, guards, self: this.#state.self, media: nothingSaved });
+      },
       saveMedia: async (content, about) => {
         checkInForce();
         return media.save(content, about);
@@ -322,6 +328,9 @@ export class Account {
     return `channel ${this.channel.id}, account ${this.accountId}`;
   }
 }
+
+/** Files of a message that is only asked about. */
+const nothingSaved = { find: () => undefined, keep: () => undefined };
 
 /** Files that a message names, whether they are its own or not. */
 function pathsOf({ media }: InboundEvent): string[] {

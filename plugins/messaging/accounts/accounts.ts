@@ -88,6 +88,12 @@ export class Accounts {
     return [...this.#running.values()];
   }
 
+  /** Loads a channel, whether the config names it or not. */
+  async find(id: string): Promise<Channel | undefined> {
+    await this.#view.ready(id);
+    return this.#view.get(id)?.value;
+  }
+
   channels(): Channel[] {
     return [...this.#view].map(({ value }) => value);
   }
@@ -110,16 +116,16 @@ export class Accounts {
   }
 
   /**
-   * Starts an account that was stopped, or is blocked.
+   * Starts an account that was stopped, or is blocked. @param options.again one that runs as well
    * @throws {SvcError} `unknown-account`, `account-disabled`, `channels-off`
    */
-  async start(channel: Channel, accountId: string): Promise<void> {
+  async start(channel: Channel, accountId: string, { again = false }: { again?: boolean } = {}): Promise<void> {
     const listed = this.#find(channel, accountId);
     if (!listed.enabled) throw messagingErrors.accountDisabled({ channel: channel.id, account: accountId });
     if (this.#isSkipped) throw messagingErrors.channelsOff({ reason: "SVC_SKIP_CHANNELS is 1" });
     this.#byHand.delete(keyOf(channel.id, accountId));
-    const isBlocked = listed.account?.state.lifecycle === "blocked";
-    await this.#change(() => this.#settle(isBlocked ? new Set([keyOf(channel.id, accountId)]) : new Set()));
+    const isAnew = again || listed.account?.state.lifecycle === "blocked";
+    await this.#change(() => this.#settle(isAnew ? new Set([keyOf(channel.id, accountId)]) : new Set()));
     await this.#storeByHand();
   }
 

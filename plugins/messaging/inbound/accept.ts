@@ -69,7 +69,7 @@ export async function accept(event: InboundEvent, admitted: Admitted, place: Acc
     } finally {
       if (!isStored) {
         slot.release();
-        deps.history.giveBack(conversation, history);
+        deps.history.restore(conversation, history);
       }
     }
     if (!isStored) return { status: "duplicate" };

@@ -28,6 +28,8 @@ export interface AdmissionState {
   /** `unknown`: the channel has no way to tell. */
   mention: "yes" | "no" | "unknown";
   isCommand: boolean;
+  /** It is a command that decides what the answers cost: `/model`, `/think`, `/compact`. */
+  isCostly: boolean;
   /** Listed in `commands.ownerAllowFrom`. */
   isOwner: boolean;
   /** Nobody else shares the session of their direct messages. */
@@ -54,7 +56,8 @@ function admitDirect(event: InboundEvent, policy: AccountPolicy, state: Admissio
   if (dmPolicy === "disabled") return drop("dm-disabled");
   const isListed = matchesSender(allowFrom, event.sender, { ...policy, ...state });
   if (isListed || (dmPolicy === "pairing" && state.isPaired)) {
-    if (state.isCommand && !state.hasOwnSession && !mayCommand(allowFrom, event, policy, state)) return drop("command-not-allowed");
+    const isFree = state.hasOwnSession && !state.isCostly;
+    if (state.isCommand && !isFree && !mayCommand(allowFrom, event, policy, state)) return drop("command-not-allowed");
     return { next: "run", setsRoute: isListed || !hasOneOwner(allowFrom) };
   }
   return dmPolicy === "pairing" ? { next: "pair" } : drop("dm-not-allowed");

@@ -1,25 +1,29 @@
 import { type DeliveryRow, messageOf } from "svc/sdk";
 import { untilAvailable } from "svc/sdk/internal";
+import type { GroupPolicy } from "../accounts/policy.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
-import type { Inbound } from "./stored.ts";
+import { type Inbound, quotedBy } from "./stored.ts";
 
 interface Obeying {
   row: DeliveryRow;
   inbound: Inbound;
+  /** Tools that its group is narrowed to. */
+  tools: GroupPolicy["tools"];
   deps: Pick<InboundDeps, "ctx" | "agents" | "deliver">;
   signal: AbortSignal;
 }
 
 /** Does what a message commands, and answers its sender. After a kill it is done again under the same key, which does it once. */
-export async function obey({ row, inbound, deps, signal }: Obeying): Promise<void> {
+export async function obey({ row, inbound, tools, deps, signal }: Obeying): Promise<void> {
   const { agentId, sessionKey, command, route } = inbound;
-  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "" };
+  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "", ...(tools ? { tools } : {}) };
   const answer = await untilAvailable(() => deps.agents().command(request), signal, deps);
   if (!answer) return;
   const { threadId, ...place } = route;
   const message = {
     ...place,
     ...(threadId === undefined ? {} : { threadId }),
+    ...quotedBy(row),
     uid: `${row.uid}:out`,
     agentId,
     sessionKey,

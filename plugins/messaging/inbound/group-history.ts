@@ -47,7 +47,7 @@ export class GroupHistory {
   }
 
   /** The message that took them was not stored. */
-  giveBack(conversation: string, lines: readonly HistoryLine[]): void {
+  restore(conversation: string, lines: readonly HistoryLine[]): void {
     if (lines.length > 0) this.#set(conversation, [...lines, ...(this.#kept.get(conversation)?.lines ?? [])]);
   }
 

@@ -7,7 +7,7 @@ import { obey } from "./commands.ts";
 import { finalText } from "./final-text.ts";
 import { framedText } from "./framed-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
-import { CHANNEL_NOTICE, decodeInbound, type Inbound, routeOf } from "./stored.ts";
+import { CHANNEL_NOTICE, decodeInbound, type Inbound, quotedBy, routeOf } from "./stored.ts";
 
 /** Tries of a message whose run ended the process each time. */
 export const MAX_ATTEMPTS = 3;
@@ -80,7 +80,7 @@ async function claim(row: DeliveryRow, { deps, signal }: ProcessContext): Promis
 async function answer(step: Step): Promise<boolean> {
   const { inbound, row, deps, signal } = step;
   if (inbound.command && inbound.command.rest === "") {
-    await obey({ row, deps, signal, inbound });
+    await obey({ row, deps, signal, inbound, tools: groupFor(inbound, deps)?.tools });
     await finish(step, { status: "ok" });
     return true;
   }
@@ -139,6 +139,7 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         message: framedText(inbound),
         ...(attachments.length > 0 ? { attachments } : {}),
         trigger: "user",
+        sender: { ...inbound.sender, channel: inbound.channel },
         ...(inbound.command ? { transcript: "fresh" as const } : {}),
         deliver: true,
         deliverTo: answerTo({ row, inbound }),
@@ -151,9 +152,9 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
   );
 }
 
-/** Destination of an answer, and the message that it answers: the key of its row is the platform's own id. */
-function answerTo({ row: { idemKey }, inbound }: Pick<Step, "row" | "inbound">): MessageRoute & { replyToId?: string } {
-  return { ...routeOf(inbound), ...(idemKey === undefined ? {} : { replyToId: idemKey }) };
+/** Destination of an answer, and the message that it answers. */
+function answerTo({ row, inbound }: Pick<Step, "row" | "inbound">): MessageRoute & { replyToId?: string } {
+  return { ...routeOf(inbound), ...quotedBy(row) };
 }
 
 function groupFor({ channel, accountId, room }: Inbound, { ctx }: InboundDeps): GroupPolicy | undefined {

@@ -41,7 +41,7 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
     hasSent: (id) => account.guards.hasSent(id),
   });
   const command = commandIn(event, account, deps);
-  const verdict = await judge(event, { mention, isCommand: command !== undefined }, account, deps);
+  const verdict = await judge(event, { mention, command: command?.name }, account, deps);
   if (verdict.next === "drop" && verdict.reason === "not-mentioned")
     deps.history.note(conversationOf(event, place), event, policy.historyLimit);
   if (verdict.next === "drop") return dropped(event, verdict.reason, account, deps);
@@ -52,9 +52,25 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
   return ack;
 }
 
+/** Words in the place of a text that is empty because the message is an attachment. */
+const NO_WORDS = "-";
+
+/**
+ * Says whether a message would be taken on, before its attachments are downloaded. Nothing is counted, stored or said: the message comes afterwards.
+ * @throws {TypeError} for one that `receive` refuses as well
+ */
+export async function admits(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<boolean> {
+  const { media: _, ...words } = given;
+  const event = toEvent({ ...words, text: typeof given.text === "string" && given.text.trim() !== "" ? given.text : NO_WORDS });
+  const policy = policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId);
+  const mention = mentionOf(event, policy, { name: account.self?.name, hasSent: (id) => account.guards.hasSent(id) });
+  const verdict = await judge(event, { mention, command: undefined, isAsked: true }, account, deps);
+  return verdict.next === "run";
+}
+
 async function judge(
   event: InboundEvent,
-  { mention, isCommand }: { mention: ReturnType<typeof mentionOf>; isCommand: boolean },
+  { mention, command, isAsked = false }: { mention: ReturnType<typeof mentionOf>; command: Command["name"] | undefined; isAsked?: boolean },
   { channel, accountId, self, guards }: ReceivingAccount,
   { ctx, pairings }: ReceiveDeps,
 ) {
@@ -65,10 +81,11 @@ async function judge(
   return admit(event, policy, {
     isOwn: event.sender.isSelf === true || (self?.id !== undefined && self.id === event.sender.id),
     isEcho: guards.isEcho(event.id),
-    isBotLoop: guards.isBotLoop(event),
+    isBotLoop: !isAsked && guards.isBotLoop(event),
     isPaired,
     mention,
-    isCommand,
+    isCommand: command !== undefined,
+    isCostly: command === "model" || command === "think" || command === "compact",
     isOwner: isListedOwner(event, channel, ctx.snapshot()),
     hasOwnSession: ctx.snapshot().session.dmScope !== "main",
     isCaseSensitive: channel.capabilities.caseSensitiveIds === true,

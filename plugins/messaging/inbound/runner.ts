@@ -21,8 +21,9 @@ const MAX_OPEN = 1_000;
 /** Rows claimed at a time: of one session, more than `messages.queue.cap` lets wait, and of all. */
 const MAX_CLAIMED_OF_SESSION = 24;
 const MAX_CLAIMED = 64;
-/** Rows looked at in one round. */
-const ROUND = 500;
+/** Rows looked at in one round: as many as have a place; more only where those that are found leave places free. Each is decoded on the main thread. */
+const ROUND = 2 * MAX_CLAIMED;
+const LONG_ROUND = 500;
 const TICK_MS = 60_000;
 /** After the rows could not be read, and while suspects of a crash go one after the other. */
 const LOOK_AGAIN_MS = 1_000;
@@ -155,25 +156,35 @@ export class InboundRunner {
     if (this.#active.size >= MAX_CLAIMED) return;
     const now = this.#deps.ctx.clock.now();
     const { deliveries } = this.#deps.store();
-    const due = await deliveries.due({ dirs: IN, now, limit: ROUND });
-    // A stop came while they were read: what is begun now would be given back by nobody.
-    if (this.#state !== "open") return;
+    for (const limit of [ROUND, LONG_ROUND]) {
+      const due = await deliveries.due({ dirs: IN, now, limit });
+      // A stop came while they were read: what is begun now would be given back by nobody.
+      if (this.#state !== "open") return;
+      const isGated = this.#beginAmong(due, now);
+      if (isGated || due.length < limit || this.#active.size >= MAX_CLAIMED) break;
+    }
+    if (this.#active.size < MAX_CLAIMED) this.#sleepUntilNext(await deliveries.nextAt(IN), now);
+  }
+
+  /** Begins those that have a place. @returns true when the gate holds some of them back */
+  #beginAmong(due: readonly DeliveryRow[], now: number): boolean {
     this.#wakeRested();
     const free = due.filter((row) => !this.#active.has(row.uid) && row.expiresAt > now && !this.#resting.has(sessionOf(row)));
     const uids = free.map(({ uid }) => uid);
-    const admitted = new Set(deliveries.gate.admit(OWNER, uids));
-    if (admitted.size < uids.length) this.#lookAgain();
+    const admitted = new Set(this.#deps.store().deliveries.gate.admit(OWNER, uids));
+    const isGated = admitted.size < uids.length;
+    if (isGated) this.#lookAgain();
     const claimed = new Map<string, number>();
     for (const { sessionKey } of this.#active.values()) claimed.set(sessionKey, (claimed.get(sessionKey) ?? 0) + 1);
     for (const row of inTurn(free, claimed)) {
       const sessionKey = sessionOf(row);
       const of = claimed.get(sessionKey) ?? 0;
-      if (this.#active.size >= MAX_CLAIMED) return;
+      if (this.#active.size >= MAX_CLAIMED) break;
       if (!admitted.has(row.uid) || of >= MAX_CLAIMED_OF_SESSION) continue;
       claimed.set(sessionKey, of + 1);
       this.#begin(row, sessionKey);
     }
-    this.#sleepUntilNext(await deliveries.nextAt(IN), now);
+    return isGated;
   }
 
   #begin(row: DeliveryRow, sessionKey: string): void {

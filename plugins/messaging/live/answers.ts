@@ -8,7 +8,7 @@ import {
   type StoreOp,
   z,
 } from "svc/sdk";
-import { type Inbound, routeOf } from "../inbound/stored.ts";
+import { type Inbound, quotedBy, routeOf } from "../inbound/stored.ts";
 import { toPieces } from "../outbound/pieces.ts";
 import { withPrefix } from "../outbound/response-prefix.ts";
 import { Blocks, restOf, sentOf } from "./blocks.ts";
@@ -180,11 +180,6 @@ function render(
   if (!only || more.length > 0) return undefined;
   const rendered = channel.text.render({ text: only.text, spans: only.spans ?? [] });
   return { text: rendered, ...(only.replyToId === undefined ? {} : { replyToId: only.replyToId }) };
-}
-
-/** The message that an answer quotes: the key of its row is the platform's own id. */
-function quotedBy({ idemKey }: Pick<DeliveryRow, "idemKey">): { replyToId?: string } {
-  return idemKey === undefined ? {} : { replyToId: idemKey };
 }
 
 function toShown(preview: PostedPreview | undefined): Shown {
