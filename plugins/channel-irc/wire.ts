@@ -1,10 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { isIP, connect as netConnect, type Socket } from "node:net";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { type ConnectionOptions, type TLSSocket, connect as tlsConnect } from "node:tls";
-import { messageOf } from "svc/sdk";
-import type { IrcAccount, TlsSettings } from "./accounts.ts";
+import { connect as netConnect, type Socket } from "node:net";
+import { type TLSSocket, connect as tlsConnect } from "node:tls";
+import { messageOf, tlsOptions } from "svc/sdk";
+import type { IrcAccount } from "./accounts.ts";
 import type { IrcTiming } from "./timing.ts";
 
 /** Longest line that is read: 8,191 bytes of tags, a line, and room for servers that count otherwise. A longer one ends the link. */
@@ -45,7 +42,8 @@ interface WireOptions {
  */
 export async function openWire({ account, timing, signal, onOpen, onLine }: WireOptions): Promise<Wire> {
   const { host, port, tls } = account;
-  const secure = tls && (await tlsOptions(tls, host));
+  // A pinned certificate needs no authority; it is compared before anything is sent.
+  const secure = tls && { ...(await tlsOptions(tls, host)), rejectUnauthorized: !tls.fingerprints?.length };
   signal.throwIfAborted();
   const socket = secure ? tlsConnect({ host, port, ...secure }) : netConnect({ host, port });
   let closing = false;
@@ -82,26 +80,6 @@ export async function openWire({ account, timing, signal, onOpen, onLine }: Wire
   onOpen(wire);
   readLines(socket, watchAlive(socket, timing), (line) => onLine(line, wire));
   return wire;
-}
-
-async function tlsOptions(tls: TlsSettings, host: string): Promise<ConnectionOptions> {
-  const read = async (path: string | undefined) => (path === undefined ? undefined : readPem(path));
-  const [ca, cert, key] = await Promise.all([read(tls.caPath), read(tls.certPath), read(tls.keyPath)]);
-  const servername = tls.serverName ?? (isIP(host) ? undefined : host);
-  return {
-    minVersion: "TLSv1.2",
-    // A pinned certificate needs no authority; it is compared before anything is sent.
-    rejectUnauthorized: !tls.fingerprints?.length,
-    ...(servername === undefined ? {} : { servername }),
-    ...(ca ? { ca } : {}),
-    ...(cert && key ? { cert, key } : {}),
-  };
-}
-
-async function readPem(path: string): Promise<Buffer> {
-  return readFile(path.startsWith("~/") ? join(homedir(), path.slice(2)) : path).catch((error: unknown) => {
-    throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`);
-  });
 }
 
 function checkFingerprint(socket: TLSSocket, accepted: readonly string[]): void {

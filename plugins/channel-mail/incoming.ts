@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { ChannelRun, InboundEvent } from "svc/sdk";
 import { isSvcError, messageOf } from "svc/sdk";
 import type { ParsedAttachment, ParsedMail } from "./mime.ts";
+import { withoutQuotedMail } from "./quoted-mail.ts";
 
 /** Longest id that the host takes; a longer one is named by its digest. */
 const MAX_ID_CHARS = 400;
@@ -39,7 +40,9 @@ export function toEvent(mail: ParsedMail, { id, root }: { id: string; root: stri
 }
 
 /** Text as the agent reads it: the subject before the first mail of a thread, and notes in brackets about what is not in it. */
-function textOf({ subject, text, hiddenChars, leftOut, fault }: ParsedMail, isFirst: boolean): string {
+function textOf({ subject, text: whole, hiddenChars, leftOut, fault }: ParsedMail, isFirst: boolean): string {
+  // The agent knows the thread; in the first mail of one a quotation is news.
+  const text = isFirst ? whole : withoutQuotedMail(whole);
   const title = subject.replace(/\s+/g, " ").trim();
   const notes = [
     ...(fault === undefined ? [] : [`[The body of this mail was not read as a whole: ${faults[fault]}.]`]),
@@ -56,6 +59,12 @@ type Media = NonNullable<InboundEvent["media"]>;
 export async function withMedia(event: InboundEvent, attachments: readonly ParsedAttachment[], run: ChannelRun): Promise<InboundEvent> {
   if (attachments.length === 0) return event;
   const media: Media = [];
+  // Mail of a stranger is not stored; the host hears of it, so that an attachment alone is a message too.
+  if ((await run.admits?.(event)) === false)
+    return {
+      ...event,
+      media: attachments.map(({ name, mime }) => ({ kind: kindOf(mime), mime, ...(name === undefined ? {} : { name }) })),
+    };
   const notes: string[] = [];
   for (const { name, mime, content } of attachments) {
     const about = { mime, ...(name === undefined ? {} : { name }) };

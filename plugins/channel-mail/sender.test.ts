@@ -75,15 +75,35 @@ test.each([
   [{ "x-autoreply": ["yes"] }, "auto-submitted"],
   [{}, undefined],
 ])("a mail with %j is not answered for the reason %s", (fields, reason) => {
-  expect(autoMailReason({ from, fields: fields as Record<string, string[]> }, "agent@example.net")).toBe(reason);
+  expect(autoMailReason({ from, subject: "Hello", fields: fields as Record<string, string[]> }, "agent@example.net")).toBe(reason);
 });
 
 test("mails of the account itself and of mail programs are not answered", () => {
-  const reasonOf = (address: string) => autoMailReason({ from: [{ address, name: "" }], fields: {} }, "agent@example.net");
+  const reasonOf = (address: string) =>
+    autoMailReason({ from: [{ address, name: "" }], subject: "Hello", fields: {} }, "agent@example.net");
   expect(["agent@example.net", "mailer-daemon@example.org", "postmaster@example.org", "ada@example.org"].map(reasonOf)).toEqual([
     "own-address",
     "bounce",
     "bounce",
     undefined,
   ]);
+});
+
+test.each([
+  ["Automatic reply: Bread", "auto-reply-subject"],
+  ["AutoReply: Bread", "auto-reply-subject"],
+  ["Out of Office", "auto-reply-subject"],
+  ["Out of the office: Bread", "auto-reply-subject"],
+  ["Out of Office AutoReply: Bread", "auto-reply-subject"],
+  ["Abwesenheitsnotiz: Brot", "auto-reply-subject"],
+  ["Abwesenheitsnotiz Re: Brot", "auto-reply-subject"],
+  ["Automatische Antwort: Brot", "auto-reply-subject"],
+  ["Réponse automatique : pain", "auto-reply-subject"],
+  ["Re: Automatic reply: Bread", undefined],
+  ["Out of office supplies", undefined],
+  ["Automatic replying is hard", undefined],
+  ["Abwesenheit der Katze", undefined],
+  [`Out of office${" ".repeat(100_000)}`, "auto-reply-subject"],
+])("a mail with the subject %j is not answered for the reason %s", (subject, reason) => {
+  expect(autoMailReason({ from, subject, fields: {} }, "agent@example.net")).toBe(reason);
 });

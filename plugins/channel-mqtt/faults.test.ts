@@ -365,11 +365,6 @@ describe("a server that is no broker, or a bad one,", () => {
       () => Buffer.concat([connack(), publish(1, { qos: 2 }), packet({ cmd: "pubrel", messageId: 1 })]),
       /QoS 2/,
     ],
-    [
-      "sends more than was allowed",
-      () => Buffer.concat([connack(), ...Array.from({ length: 140 }, (_, i) => publish(i + 1))]),
-      /more than 100 messages/,
-    ],
     ["is busy", () => connack(0x89), /it is busy/],
     ["shuts down", () => Buffer.concat([connack(), packet({ cmd: "disconnect", reasonCode: 0x8b })]), /shuts down/],
   ])("%s: the account says so, and tries again", async (_name, bytes, words) => {

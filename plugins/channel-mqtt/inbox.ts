@@ -1,14 +1,21 @@
 import { type ChannelRun, type InboundEvent, messageOf, sleep } from "svc/sdk";
-import { type Ledger, MAX_UNACKNOWLEDGED } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Link } from "./link.ts";
 
 /** Messages without confirmation (QoS 0) that may wait for the host; further ones are dropped, as their sender allows. */
 const MAX_UNCONFIRMED = 100;
+/**
+ * Messages with confirmation that may wait for the host. It is far more than the broker is asked for: mosquitto 2.0.11 sends everything it has kept when a session goes
+ * on, 1,000 messages and 20 in flight unless its config says more.
+ */
+const MAX_CONFIRMED = 1_100;
 const MAX_WAIT_MS = 5_000;
 
 /** A message of the broker; without an event it is only acknowledged. */
 interface Waiting {
-  event?: InboundEvent;
+  event?: Omit<InboundEvent, "id">;
+  /** Id that the host knows it by; asked for when it is given to the host. */
+  id(): string;
   /** Its identifier; undefined for QoS 0. */
   messageId?: number;
 }
@@ -28,8 +35,10 @@ interface InboxOptions {
 export class Inbox {
   readonly #options: InboxOptions;
   readonly #waiting: Waiting[] = [];
-  #link: Pick<Link, "acknowledge"> | undefined;
+  #link: Pick<Link, "acknowledge" | "close"> | undefined;
   #isDraining = false;
+  /** More came than may wait; of those nothing is taken over this link, which would change their order. */
+  #isOverrun = false;
   #unconfirmed = 0;
   #dropped = 0;
 
@@ -38,12 +47,12 @@ export class Inbox {
   }
 
   /** Begins: the link stands. */
-  open(link: Pick<Link, "acknowledge">): void {
+  open(link: Pick<Link, "acknowledge" | "close">): void {
     this.#link = link;
     void this.#drain();
   }
 
-  /** @throws {Error} when the broker sends more than it was allowed to */
+  /** Takes a message. What is passed over because too many wait comes again over the next link, which is made when those are stored. */
   offer(message: Waiting): void {
     if (message.messageId === undefined) {
       if (this.#unconfirmed >= MAX_UNCONFIRMED) {
@@ -51,8 +60,9 @@ export class Inbox {
         return;
       }
       this.#unconfirmed += 1;
-    } else if (this.#waiting.length - this.#unconfirmed >= MAX_UNACKNOWLEDGED) {
-      throw new Error(`the broker sent more than ${MAX_UNACKNOWLEDGED} messages before the first was acknowledged`);
+    } else if (this.#isOverrun || this.#waiting.length - this.#unconfirmed >= MAX_CONFIRMED) {
+      this.#isOverrun = true;
+      return;
     }
     this.#waiting.push(message);
     void this.#drain();
@@ -63,7 +73,7 @@ export class Inbox {
     if (this.#isDraining || !this.#link) return;
     this.#isDraining = true;
     for (let next = this.#waiting[0]; next !== undefined && !signal.aborted; next = this.#waiting[0]) {
-      const isTaken = next.event === undefined || (await this.#give(next.event));
+      const isTaken = next.event === undefined || (await this.#give(next.event, next.id()));
       if (isTaken && next.messageId !== undefined) this.#link.acknowledge(next.messageId);
       this.#waiting.shift();
       if (next.messageId !== undefined) continue;
@@ -74,11 +84,15 @@ export class Inbox {
     if (signal.aborted) this.#dropped += this.#unconfirmed;
     if (this.#dropped > 0) run.logger.warn(`${this.#dropped} messages without confirmation (QoS 0) were lost: the host did not keep up`);
     this.#dropped = 0;
+    if (!this.#isOverrun || signal.aborted) return;
+    run.logger.info(`the broker sent more than ${MAX_CONFIRMED} messages at once; the others come over a new link`);
+    this.#link.close();
   }
 
   /** @returns false when the host has not taken the message, and the link is gone */
-  async #give(event: InboundEvent): Promise<boolean> {
+  async #give(said: Omit<InboundEvent, "id">, id: string): Promise<boolean> {
     const { run, ledger, signal, firstWaitMs } = this.#options;
+    const event = { ...said, id };
     for (let waitMs = firstWaitMs; !signal.aborted; waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)) {
       try {
         // The id first: killed after the next line, the message comes again under it.

@@ -3,11 +3,19 @@ import type { PluginContext } from "svc/sdk";
 import type { MqttAccount } from "./accounts.ts";
 import type { PublishPacket } from "./library.ts";
 
-/** Messages that may wait to be acknowledged. It is more than the broker is asked for: mosquitto 2.0.11 sends more when a session goes on. */
-export const MAX_UNACKNOWLEDGED = 100;
+/** Messages given to the host last that are remembered: of them the broker may not have read the acknowledgement. */
+const MAX_REMEMBERED = 100;
 
 /** A message that the broker may send again: its identifier in the session, a digest of its content, and the id that the host knows it by. */
 type Delivered = [messageId: number, digest: string, eventId: string];
+
+/** A message as the broker sends it again. */
+export interface Mark {
+  messageId: number;
+  /** Digest of its content; undefined for QoS 0, which is never sent again. */
+  digest: string | undefined;
+  isRepeated: boolean;
+}
 
 interface Stored {
   filters: string[];
@@ -16,7 +24,7 @@ interface Stored {
 
 /**
  * Remembers, across restarts, by which ids the host knows the messages that the broker may send again. MQTT gives messages no ids, and uses its identifiers over and over; what
- * it does say is that a message was sent before (DUP). Messages are acknowledged in order, so only the last `MAX_UNACKNOWLEDGED` can come again.
+ * it does say is that a message was sent before (DUP). Messages are acknowledged in order as soon as the host has them, so only the last ones can come again.
  */
 export class Ledger {
   readonly #kv: Pick<PluginContext["kv"], "set">;
@@ -49,14 +57,13 @@ export class Ledger {
     if (this.#stored.delivered.length > 0 || this.#stored.filters.length > 0) this.#change({ filters: [], delivered: [] });
   }
 
-  /** Id of a message: the one it had before when it comes again, otherwise a new one. */
-  idOf({ qos, dup, messageId = 0, topic, payload, properties }: PublishPacket): string {
-    if (qos === 0) return randomUUID();
-    const digest = digestOf(topic, "\0", payload, "\0", properties?.responseTopic ?? "", "\0", properties?.correlationData ?? "");
+  /** Id of a message that is given to the host now: the one it had before when it comes again, otherwise a new one. */
+  idOf({ messageId, digest, isRepeated }: Mark): string {
+    if (digest === undefined) return randomUUID();
     const known = this.#stored.delivered.findLast(([id, content]) => id === messageId && content === digest);
-    if (dup && known) return known[2];
+    if (isRepeated && known) return known[2];
     const eventId = randomUUID();
-    this.#change({ delivered: [...this.#stored.delivered, [messageId, digest, eventId] as Delivered].slice(-MAX_UNACKNOWLEDGED) });
+    this.#change({ delivered: [...this.#stored.delivered, [messageId, digest, eventId] as Delivered].slice(-MAX_REMEMBERED) });
     return eventId;
   }
 
@@ -76,6 +83,12 @@ export class Ledger {
     this.#stored = { ...this.#stored, ...patch };
     this.#isSaved = false;
   }
+}
+
+/** Returns what a message is known by when it comes again. */
+export function markOf({ qos, dup, messageId = 0, topic, payload, properties }: PublishPacket): Mark {
+  const content = () => digestOf(topic, "\0", payload, "\0", properties?.responseTopic ?? "", "\0", properties?.correlationData ?? "");
+  return { messageId, digest: qos === 0 ? undefined : content(), isRepeated: dup };
 }
 
 function digestOf(...parts: Array<string | Buffer>): string {

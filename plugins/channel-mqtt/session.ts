@@ -2,7 +2,7 @@ import { type ChannelRun, type OutboundMessage, type Receipt, SendRefusedError }
 import type { MqttAccount } from "./accounts.ts";
 import { destinationOf } from "./address.ts";
 import { Inbox } from "./inbox.ts";
-import type { Ledger } from "./ledger.ts";
+import { type Ledger, markOf } from "./ledger.ts";
 import type { Connack, PublishPacket } from "./library.ts";
 import type { Link } from "./link.ts";
 import { CLIENT_PROPERTY, ID_PROPERTY, readMessage } from "./message.ts";
@@ -42,9 +42,10 @@ export class Session {
   /** Takes a message. @throws {Error} for one that ends the link */
   take(packet: PublishPacket): void {
     const messageId = packet.qos > 0 ? packet.messageId : undefined;
-    const about = messageId === undefined ? {} : { messageId };
+    const mark = markOf(packet);
+    const about = { id: () => this.#ledger.idOf(mark), ...(messageId === undefined ? {} : { messageId }) };
     const reading = readMessage(packet, this.#run.account);
-    if ("event" in reading) return this.#inbox.offer({ event: { ...reading.event, id: this.#ledger.idOf(packet) }, ...about });
+    if ("event" in reading) return this.#inbox.offer({ event: reading.event, ...about });
     if (!reading.isQuiet && this.#logged.size < MAX_REASONS && !this.#logged.has(reading.reason)) {
       this.#logged.add(reading.reason);
       this.#run.logger.warn(`a message was not taken: ${reading.reason}`, { topic: wordsOf(packet.topic) });

@@ -1,10 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { isIP, connect as netConnect, type Socket } from "node:net";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { type ConnectionOptions, connect as tlsConnect } from "node:tls";
-import { messageOf } from "svc/sdk";
-import type { MqttAccount, TlsSettings } from "./accounts.ts";
+import { connect as netConnect, type Socket } from "node:net";
+import { connect as tlsConnect } from "node:tls";
+import { tlsOptions } from "svc/sdk";
+import type { MqttAccount } from "./accounts.ts";
 
 interface SocketOptions {
   account: Pick<MqttAccount, "host" | "port" | "tls">;
@@ -37,22 +34,4 @@ export async function openSocket({ account, limitMs, signal }: SocketOptions): P
     clearTimeout(late);
     signal.removeEventListener("abort", abort);
   }
-}
-
-async function tlsOptions(tls: TlsSettings, host: string): Promise<ConnectionOptions> {
-  const read = async (path: string | undefined) => (path === undefined ? undefined : readPem(path));
-  const [ca, cert, key] = await Promise.all([read(tls.caPath), read(tls.certPath), read(tls.keyPath)]);
-  const servername = tls.serverName ?? (isIP(host) ? undefined : host);
-  return {
-    minVersion: "TLSv1.2",
-    ...(servername === undefined ? {} : { servername }),
-    ...(ca ? { ca } : {}),
-    ...(cert && key ? { cert, key } : {}),
-  };
-}
-
-async function readPem(path: string): Promise<Buffer> {
-  return readFile(path.startsWith("~/") ? join(homedir(), path.slice(2)) : path).catch((error: unknown) => {
-    throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`);
-  });
 }

@@ -34,20 +34,30 @@ export function inspectAccount(config: SvcConfig, accountId: string): { enabled:
 /** @throws {SvcError} `invalid-config` for a missing or unusable account, and for an address that is two */
 export function resolveAccount(config: SvcConfig, accountId: string): SignalAccount {
   const raw = accountKeys(config, CHANNEL_ID, accountId);
-  const fault = (message: string) => commonErrors.invalidConfig({ message: `channels.${CHANNEL_ID} (account "${accountId}"): ${message}` });
   const { missing, enabled } = inspectAccount(config, accountId);
-  if (missing.length > 0) throw fault("expected account, the phone number that the daemon serves");
+  if (missing.length > 0) throw faultOf(accountId, "expected account, the phone number that the daemon serves");
   const account = String(raw.account);
-  if (!isPersonId(account)) throw fault(`"${account}" is no phone number with a country code, as in +4930123456, and no account id`);
-  if (raw.socketPath !== undefined && (raw.host !== undefined || raw.port !== undefined))
-    throw fault("expected socketPath, or host and port, not both");
+  if (!isPersonId(account))
+    throw faultOf(accountId, `"${account}" is no phone number with a country code, as in +4930123456, and no account id`);
   return {
     accountId,
     enabled,
     account,
-    endpoint: endpointOf(raw),
+    endpoint: resolveEndpoint(config, accountId),
     ...(typeof raw.name === "string" ? { name: raw.name } : {}),
   };
+}
+
+/** Address of the daemon, also of an account that still lacks its number. @throws {SvcError} `invalid-config` for an address that is two */
+export function resolveEndpoint(config: SvcConfig, accountId: string): Endpoint {
+  const raw = accountKeys(config, CHANNEL_ID, accountId);
+  if (raw.socketPath !== undefined && (raw.host !== undefined || raw.port !== undefined))
+    throw faultOf(accountId, "expected socketPath, or host and port, not both");
+  return endpointOf(raw);
+}
+
+function faultOf(accountId: string, message: string): Error {
+  return commonErrors.invalidConfig({ message: `channels.${CHANNEL_ID} (account "${accountId}"): ${message}` });
 }
 
 function endpointOf({ socketPath, host, port }: RawAccount): Endpoint {

@@ -2,6 +2,7 @@ import { type Channel, type ChannelRun, keepConnected, NotDispatchedError } from
 import { CHANNEL_ID, inspectAccount, listAccounts, resolveAccount, type SignalAccount } from "./accounts.ts";
 import type { Daemon } from "./daemon.ts";
 import { audit, probe } from "./inspection.ts";
+import { type LinkedAccounts, linkDevice, unlinkDevice } from "./linking.ts";
 import { renderText } from "./rendered-text.ts";
 import { deleteMessage, editMessage, MAX_MEDIA_BYTES, sendMessage, sendReaction, sendTyping } from "./sending.ts";
 import { runSession } from "./session.ts";
@@ -14,7 +15,7 @@ const MAX_TEXT = 2_000;
 type Run = ChannelRun<SignalAccount>;
 
 /** Creates the channel. @param times times that differ from those of a release */
-export function createSignalChannel(times: Partial<SignalTiming> = {}): Channel<SignalAccount> {
+export function createSignalChannel(linked: LinkedAccounts, times: Partial<SignalTiming> = {}): Channel<SignalAccount> {
   const timing = { ...TIMING, ...times };
   const daemons = new WeakMap<Run, Daemon>();
   const daemonOf = (run: Run): Daemon => {
@@ -51,6 +52,8 @@ export function createSignalChannel(times: Partial<SignalTiming> = {}): Channel<
     typing: async (to, on, run) => sendTyping(to, on, daemonOf(run)),
     probe: (account, signal) => probe(account, timing, signal),
     audit: (account, signal) => audit(account, timing, signal),
+    login: (request) => linkDevice(request, { timing, linked }),
+    logout: (request) => unlinkDevice(request, { timing, linked }),
     target: { normalize: normalizeTarget, format: (target) => `${CHANNEL_ID}:${target}` },
     text: { limit: MAX_TEXT, unit: "utf16", render: renderText },
   };

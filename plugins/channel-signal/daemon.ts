@@ -4,7 +4,7 @@ import { DaemonError, openRpcLink, type RpcLink } from "./rpc-link.ts";
 import type { SignalTiming } from "./timing.ts";
 
 /** Code of a JSON-RPC peer that does not know a method. */
-const METHOD_NOT_FOUND = -32_601;
+export const METHOD_NOT_FOUND = -32_601;
 
 /** A daemon that serves the account. */
 export interface Daemon {
@@ -44,15 +44,24 @@ export async function openDaemon({ account, timing, signal, onNotification }: Op
 
 /** Finds the account among those of the daemon. One that was started for a single account does not list any. */
 async function identify(link: RpcLink, account: string): Promise<{ ids: Set<string>; isShared: boolean }> {
+  const known = await servedAccounts(link);
+  if (!known) return { ids: new Set([account]), isShared: false };
+  const own = known.find((ids) => ids.includes(account));
+  if (!own)
+    throw new AccountRefusedError(
+      `the daemon does not serve ${account}: link it with svc channels login signal, or register it with signal-cli`,
+    );
+  return { ids: new Set([account, ...own]), isShared: true };
+}
+
+/** The ids of each account that a daemon serves; undefined for one that was started for a single account and does not say. */
+export async function servedAccounts(link: RpcLink): Promise<string[][] | undefined> {
   const listed = await link.request("listAccounts", {}).catch((error: unknown) => {
     if (error instanceof DaemonError && error.code === METHOD_NOT_FOUND) return undefined;
     throw error;
   });
-  if (!Array.isArray(listed)) return { ids: new Set([account]), isShared: false };
-  const known = listed.filter(isRecord).map((one) => [one.number, one.aci, one.uuid].filter((id): id is string => typeof id === "string"));
-  const own = known.find((ids) => ids.includes(account));
-  if (!own) throw new AccountRefusedError(`the daemon does not serve ${account}: register or link it with signal-cli first`);
-  return { ids: new Set([account, ...own]), isShared: true };
+  if (!Array.isArray(listed)) return undefined;
+  return listed.filter(isRecord).map((one) => [one.number, one.aci, one.uuid].filter((id): id is string => typeof id === "string"));
 }
 
 function versionOf(answer: unknown): string {

@@ -6,6 +6,7 @@ import { eventually } from "svc/sdk/testing";
 import { afterEach, expect, test } from "vitest";
 import { ADA, from, type SignalDaemon, startSignalDaemon } from "../../test/fakes/signal-cli.ts";
 import { channelConfig, type DrivenAccount, driveAccount } from "../../test/fixtures/driven-account.ts";
+import { memoryKv } from "../../test/fixtures/memory-kv.ts";
 import { inspectAccount, listAccounts, resolveAccount, type SignalAccount } from "./accounts.ts";
 import { createSignalChannel } from "./channel.ts";
 import { MAX_LINE_BYTES } from "./rpc-link.ts";
@@ -28,7 +29,7 @@ async function daemon(): Promise<SignalDaemon> {
 type Driven = DrivenAccount<SignalAccount> & { sendMedia(to: string, media: OutboundMessage["media"] & object): Promise<Receipt> };
 
 function drive(port: number, times: Partial<SignalTiming> = {}): Driven {
-  const channel = createSignalChannel({ reconnectMs: 20, offerMs: 10, ...times });
+  const channel = createSignalChannel(memoryKv(), { reconnectMs: 20, offerMs: 10, ...times });
   const account = driveAccount(channel, { port, account: NUMBER });
   ends.push(() => account.stop());
   return Object.assign(account, {
@@ -101,7 +102,7 @@ test.each([
 
 test("a daemon that stops answering is given up and linked again; a message under way is not known to be sent", async () => {
   const signal = await daemon();
-  const account = drive(signal.port, { pingMs: 60, pongMs: 60 });
+  const account = drive(signal.port, { pingMs: 1_000, pongMs: 1_000 });
   await account.is("ready");
 
   signal.behaviour.isStalled = true;
@@ -183,6 +184,19 @@ test("an attachment is fetched and comes with its message, in its order; one tha
   expect(signal.requests.filter(({ method }) => method === "getAttachment")).toHaveLength(2);
 });
 
+test("attachments of somebody whom the host does not take on are named, and not asked for", async () => {
+  const signal = await daemon();
+  signal.behaviour.attachments = { "a.png": Buffer.from("picture").toString("base64") };
+  const account = drive(signal.port);
+  account.admits = () => false;
+  await account.is("ready");
+  signal.receive(hello("look", 1, { attachments: [{ id: "a.png", contentType: "image/png", filename: "cat.png", size: 7 }] }));
+
+  await eventually(() => account.inbox.length === 1);
+  expect(account.inbox[0]?.media).toEqual([{ kind: "image", mime: "image/png", name: "cat.png", bytes: 7 }]);
+  expect(signal.requests.some(({ method }) => method === "getAttachment")).toBe(false);
+});
+
 test("a file is sent in the line; one that is too large, or only an address, is refused", async () => {
   const signal = await daemon();
   const account = drive(signal.port);
@@ -205,7 +219,7 @@ test("a file is sent in the line; one that is too large, or only an address, is 
 
 test("a probe and an audit say who the account is and what is wrong, without taking its messages", async () => {
   const signal = await daemon();
-  const channel = createSignalChannel();
+  const channel = createSignalChannel(memoryKv());
   const account = channel.config.resolve(channelConfig("signal", { port: signal.port, account: NUMBER }), "default");
   const stop = new AbortController();
 

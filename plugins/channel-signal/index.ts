@@ -7,6 +7,6 @@ export default definePlugin({
   version: "0.1.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    ctx.registerChannel(createSignalChannel());
+    ctx.registerChannel(createSignalChannel(ctx.kv));
   },
 });

@@ -26,9 +26,10 @@ export class DaemonError extends Error {
 export interface RpcLink {
   /**
    * Calls a method of the daemon.
+   * @param limitMs time for its answer; default `answerMs`
    * @throws `NotDispatchedError` when nothing has left the process, {@link DaemonError} when the daemon refused; any other error leaves open what it did
    */
-  request(method: string, params: object): Promise<unknown>;
+  request(method: string, params: object, limitMs?: number): Promise<unknown>;
   /** Stops and resumes reading: the daemon waits with what is not read. */
   pause(): void;
   resume(): void;
@@ -69,12 +70,12 @@ export async function openRpcLink({ endpoint, timing, signal, onNotification }: 
   socket.setNoDelay(true);
   const waiting = new Map<string, Waiting>();
   let count = 0;
-  const request = (method: string, params: object) =>
+  const request = (method: string, params: object, limitMs = timing.answerMs) =>
     new Promise<unknown>((resolve, reject) => {
       if (isClosing || !socket.writable) return reject(new NotDispatchedError("there is no link to the daemon"));
       if (waiting.size >= MAX_WAITING) return reject(new NotDispatchedError("too many requests wait for the daemon"));
       const id = `svc-${++count}`;
-      const late = setTimeout(() => settle(reject)(new Error(`the daemon has not answered ${method} in time`)), timing.answerMs);
+      const late = setTimeout(() => settle(reject)(new Error(`the daemon has not answered ${method} in time`)), limitMs);
       const settle =
         <T>(then: (value: T) => void) =>
         (value: T) => {

@@ -90,9 +90,10 @@ class Incoming {
   async #withMedia({ event, attachments }: ReceivedMessage): Promise<InboundEvent> {
     if (attachments.length === 0) return event;
     const media: NonNullable<InboundEvent["media"]> = [];
+    const isAdmitted = await this.#admits(event);
     for (const [n, attachment] of attachments.entries()) {
       const { mime, name, bytes } = attachment;
-      const path = n < MAX_FETCHED ? await this.#fetch(event, attachment) : undefined;
+      const path = isAdmitted && n < MAX_FETCHED ? await this.#fetch(event, attachment) : undefined;
       media.push({
         kind: mime.split("/")[0] ?? "file",
         mime,
@@ -102,6 +103,15 @@ class Incoming {
       });
     }
     return { ...event, media };
+  }
+
+  /** Says whether somebody may send files. A host that cannot say now gets the message with their names. */
+  async #admits(event: InboundEvent): Promise<boolean> {
+    const { run } = this.#options;
+    return (run.admits?.(event) ?? Promise.resolve(true)).catch((error: unknown) => {
+      run.logger.warn(`attachments were not fetched: ${messageOf(error)}`, { message: event.id });
+      return false;
+    });
   }
 
   /** A message whose attachment cannot be had arrives all the same. */

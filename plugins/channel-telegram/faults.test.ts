@@ -137,6 +137,20 @@ describe("messages from Telegram", () => {
     expect(account.states.some(({ lifecycle }) => lifecycle === "recovering")).toBe(false);
   });
 
+  test("that have no id, or are nothing, are passed over with one warning, and those around them arrive", async () => {
+    telegram.inject(BOT, null, { message: { message_id: 1, date: 1, chat: DIRECT, from: ADA, text: "no id" } }, "update");
+    const account = drive();
+    for (const text of ["one", "two"]) {
+      const id = say(text);
+      await received(account, text);
+      await eventually(() => telegram.isConfirmed(BOT, id));
+    }
+
+    expect(account.inbox.map(({ text }) => text)).toEqual(["one", "two"]);
+    expect(account.logs.filter((line) => line.includes("without an id"))).toHaveLength(1);
+    expect(account.states.some(({ lifecycle }) => lifecycle === "recovering")).toBe(false);
+  });
+
   test("with pictures come as one message, with their files; too large ones are only named", async () => {
     telegram.files.set("big", { path: "photos/1 a.jpg", content: Buffer.from("\xff\xd8\xff picture", "latin1") });
     telegram.files.set("lie", { path: "documents/2.bin", content: Buffer.alloc(4_000) });
@@ -162,6 +176,18 @@ describe("messages from Telegram", () => {
     expect(huge).toEqual({ kind: "file", mime: "application/zip", name: "huge.bin", bytes: 50_000 });
     expect(lie?.path).toBeUndefined();
     expect(account.logs.join("\n")).toMatch(/50000 bytes; maxFileBytes allows 2000/);
+  });
+
+  test("of somebody whom the host does not take on arrive with the names of their files, which are not fetched", async () => {
+    telegram.files.set("big", { path: "photos/1 a.jpg", content: Buffer.from("picture") });
+    const account = drive();
+    account.admits = ({ sender, text }) => sender.id !== "4711" || text !== "let me in";
+    say("let me in", { text: undefined, caption: "let me in", document: { file_id: "big", file_size: 7, file_name: "a.bin" } });
+    await received(account, "let me in");
+
+    expect(account.inbox[0]?.media).toEqual([{ kind: "file", mime: "application/octet-stream", name: "a.bin", bytes: 7 }]);
+    expect(sent("getFile")).toEqual([]);
+    expect(account.media).toEqual([]);
   });
 
   test("of a group that moves are told with its new number", async () => {

@@ -63,7 +63,7 @@ export class Receiving {
       run.signal.throwIfAborted();
       try {
         // Fetched again at each try: what was stored goes with a message that is not taken.
-        const media = await this.#media(messages);
+        const media = await this.#media(messages, event);
         await whileRunning(run.receive(media.length > 0 ? { ...event, media } : event), run.signal);
         return;
       } catch (error) {
@@ -86,12 +86,18 @@ export class Receiving {
   }
 
   /** Files of a message. One that cannot be had is named without its content: the words count more. */
-  async #media(messages: readonly Message[]): Promise<NonNullable<InboundEvent["media"]>> {
+  async #media(messages: readonly Message[], event: InboundEvent): Promise<NonNullable<InboundEvent["media"]>> {
     const { run, api, timing } = this.#options;
     const media: NonNullable<InboundEvent["media"]> = [];
-    for (const { kind, mime, file } of messages.flatMap((message) => attachmentOf(message) ?? []).slice(0, MAX_FILES)) {
+    const attachments = messages.flatMap((message) => attachmentOf(message) ?? []).slice(0, MAX_FILES);
+    const isAdmitted = attachments.length > 0 && (await run.admits?.(event)) !== false;
+    for (const { kind, mime, file } of attachments) {
       const { file_id: fileId, file_size: bytes, file_name: name } = file;
       const about = { mime, ...(name === undefined ? {} : { name }) };
+      if (!isAdmitted) {
+        media.push({ kind, ...about, ...(bytes === undefined ? {} : { bytes }) });
+        continue;
+      }
       try {
         if (bytes !== undefined && bytes > run.account.maxFileBytes)
           throw new Error(`it has ${bytes} bytes; maxFileBytes allows ${run.account.maxFileBytes}`);

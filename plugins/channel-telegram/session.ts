@@ -4,7 +4,7 @@ import { ApiError, type BotApi } from "./api.ts";
 import { Receiving } from "./receiving.ts";
 import type { TelegramTiming } from "./timing.ts";
 import { UnderWay } from "./under-way.ts";
-import { ALLOWED_UPDATES, type Update, type User } from "./updates.ts";
+import { ALLOWED_UPDATES, isUpdate, type Update, type User } from "./updates.ts";
 import type { WebhookRoute } from "./webhook.ts";
 
 /** Updates of one answer. */
@@ -87,6 +87,7 @@ interface PollContext {
 async function poll({ run, api, timing, receiving }: PollContext): Promise<Error | undefined> {
   const { signal } = run;
   let offset: number | undefined;
+  let hasWarned = false;
   while (!signal.aborted) {
     try {
       const question = {
@@ -95,10 +96,17 @@ async function poll({ run, api, timing, receiving }: PollContext): Promise<Error
         allowed_updates: ALLOWED_UPDATES,
         ...(offset === undefined ? {} : { offset }),
       };
-      const updates = await api.call<Update[]>("getUpdates", question, { limitMs: timing.pollMs + SLACK_MS, signal });
+      const given = await api.call<unknown[]>("getUpdates", question, { limitMs: timing.pollMs + SLACK_MS, signal });
+      const updates = given.filter(isUpdate);
+      if (updates.length < given.length && !hasWarned) {
+        hasWarned = true;
+        run.logger.warn("updates without an id were passed over", { count: given.length - updates.length });
+      }
       await receiving.takeAll(updates);
       const last = updates.at(-1);
       if (last) offset = last.update_id + 1;
+      // An update without an id cannot be confirmed, and comes with the next answer again, at once.
+      else if (given.length > 0) await sleep(timing.reconnectMs, signal).catch(() => undefined);
     } catch (error) {
       if (signal.aborted) break;
       if (!(error instanceof ApiError) || error.code !== 429) throw error;

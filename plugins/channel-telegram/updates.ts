@@ -1,3 +1,5 @@
+import { isRecord } from "svc/sdk";
+
 /** Parts of the Bot API's objects that are read (core.telegram.org/bots/api). */
 export interface Update {
   update_id: number;
@@ -69,3 +71,8 @@ export interface Message {
 
 /** Kinds of updates that are asked for. */
 export const ALLOWED_UPDATES = ["message", "channel_post"];
+
+/** True for an update that can be told from others; Telegram promises an id for each. */
+export function isUpdate(value: unknown): value is Update {
+  return isRecord(value) && Number.isSafeInteger(value.update_id);
+}

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type HttpAnswer, type HttpCall, isRecord } from "svc/sdk";
-import type { Update } from "./updates.ts";
+import type { HttpAnswer, HttpCall } from "svc/sdk";
+import { isUpdate, type Update } from "./updates.ts";
 
 /** Path of the gateway below which Telegram delivers. */
 export const WEBHOOK_PATH = "/channels/telegram";
@@ -54,7 +54,7 @@ function isSecret(given: string | null, secret: string | undefined): boolean {
 function parsed(body: Uint8Array): Update | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(body).toString());
-    return isRecord(value) && Number.isSafeInteger(value.update_id) ? (value as unknown as Update) : undefined;
+    return isUpdate(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,9 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { isIP, connect as netConnect, type Socket } from "node:net";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { type ConnectionOptions, connect as tlsConnect } from "node:tls";
-import { messageOf } from "svc/sdk";
+import { messageOf, tlsOptions } from "svc/sdk";
 import type { TlsSettings, XmppAccount } from "./accounts.ts";
 import type { Server } from "./servers.ts";
 
@@ -48,7 +45,7 @@ interface WireOptions {
  */
 export async function openWire({ server, account, connectMs, signal, onText }: WireOptions): Promise<Wire> {
   const { host, port, direct } = server;
-  const secure = account.tls && (await tlsOptions(account.tls, account.domain));
+  const secure = account.tls && (await tlsFor(account.tls, account.domain));
   signal.throwIfAborted();
   const wire = new SocketWire(onText, secure, connectMs);
   const abort = () => wire.close("");
@@ -161,15 +158,8 @@ class SocketWire implements Wire {
   }
 }
 
-async function tlsOptions({ caPath, serverName }: TlsSettings, domain: string): Promise<ConnectionOptions> {
-  const ca = caPath === undefined ? undefined : await readPem(caPath);
-  // The certificate is that of the domain, whichever machine serves it (RFC 6120, 13.7.2).
-  const name = serverName ?? domain;
-  return { minVersion: "TLSv1.2", ...(isIP(name) ? { host: name } : { servername: name }), ...(ca ? { ca } : {}) };
-}
-
-async function readPem(path: string): Promise<Buffer> {
-  return readFile(path.startsWith("~/") ? join(homedir(), path.slice(2)) : path).catch((error: unknown) => {
-    throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`);
-  });
+/** The certificate is that of the domain, whichever machine serves it (RFC 6120, 13.7.2). */
+async function tlsFor(tls: TlsSettings, domain: string): Promise<ConnectionOptions> {
+  const name = tls.serverName ?? domain;
+  return { ...(await tlsOptions(tls, domain)), ...(isIP(name) ? { host: name } : {}) };
 }
