@@ -1,4 +1,4 @@
-import { type Agents, type Lease, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import { type Agents, type Lease, type ModelProvider, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
 import { perSnapshot } from "svc/sdk/internal";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
@@ -12,6 +12,7 @@ import { Cooldown } from "./models/cooldown.ts";
 import { registerModelDoctor } from "./models/doctor.ts";
 import { followServers } from "./models/follow-servers.ts";
 import { createModelStates } from "./models/states.ts";
+import { createToolSupport } from "./models/tool-support.ts";
 import { createWorkspaceRecord } from "./registry/workspace-record.ts";
 import { chatCommandOf, obeyInChat } from "./runs/chat-command.ts";
 import { Lanes, placesOf } from "./runs/lanes.ts";
@@ -25,6 +26,7 @@ import { injectNote } from "./sessions/inject.ts";
 import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenance-job.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
+import { invokeDirectly } from "./tools/invoke.ts";
 import { createToolBox } from "./tools/toolbox.ts";
 import { AgentWorkspaces } from "./workspace/agent-workspaces.ts";
 import { createWorkspacePrompt } from "./workspace/files.ts";
@@ -52,6 +54,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     workspace: createWorkspacePrompt(config),
   }));
   const cooldown = new Cooldown(() => ctx.clock.monotonic());
+  forgetReplaced(ctx, cooldown);
   const kit: Kit = {
     ctx,
     get config() {
@@ -80,6 +83,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       clock: ctx.clock,
       onChange: () => gateway.invalidateHealth(),
     }),
+    toolSupport: createToolSupport(catalog),
     lanes: new Lanes((lane) => placesOf(lane, parts().config)),
     sessionLock: new KeyedMutex(),
     events,
@@ -91,6 +95,21 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
   const runner = new Runner(kit, gateway);
   const heartbeats = new Heartbeats(kit, runner);
   return { kit, runner, heartbeats, service: createService(kit, runner, heartbeats), life: createLife(kit, runner, heartbeats) };
+}
+
+/** A provider that was registered anew has another key, address or setting: whatever the one before it failed of says nothing about it. */
+function forgetReplaced(ctx: PluginContext, cooldown: Cooldown): void {
+  const view = ctx.contributions<ModelProvider>("modelProvider");
+  const known = new Map<string, ModelProvider>();
+  const compare = () => {
+    for (const { value } of view) {
+      const before = known.get(value.id);
+      known.set(value.id, value);
+      if (before && before !== value) cooldown.forget(value.id);
+    }
+  };
+  compare();
+  view.watch(compare);
 }
 
 function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents {
@@ -113,10 +132,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       const { agentId, sessionKey } = kit.directory.resolve(target);
       if (mode === "now") heartbeats.wake({ agentId, sessionKey: target.sessionKey && sessionKey, reason, isOwn: isOwn ?? false });
     },
-    invokeTool: (name, args, { agentId, sessionKey, signal }) => {
-      const toolCallId = `direct-${kit.ctx.clock.now()}`;
-      return kit.tools.invoke(kit.directory.get(agentId), { name, args }, { agentId, sessionKey, runId: toolCallId, toolCallId, signal });
-    },
+    invokeTool: (name, args, target) => invokeDirectly(kit, { name, args }, target),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Catalog } from "./models/catalog.ts";
 import type { ModelChoice } from "./models/choice.ts";
 import type { Cooldown } from "./models/cooldown.ts";
 import type { ModelStates } from "./models/states.ts";
+import type { ToolSupport } from "./models/tool-support.ts";
 import type { WorkspaceRecord } from "./registry/workspace-record.ts";
 import type { Lanes } from "./runs/lanes.ts";
 import type { LeftOut } from "./runs/left-out.ts";
@@ -33,6 +34,7 @@ export interface Kit {
   readonly workspaces: WorkspaceRecord;
   readonly cooldown: Cooldown;
   readonly modelStates: ModelStates;
+  readonly toolSupport: ToolSupport;
   readonly lanes: Lanes;
   /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */
   readonly sessionLock: KeyedMutex;

@@ -1,6 +1,7 @@
-import type { CliClient, CliCommand, CliContext, CliValues } from "svc/sdk";
+import type { CliCommand, CliValues } from "svc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway, type SvcClient } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway } from "../../../test/fixtures/agents-gateway.ts";
+import { runCommand } from "../../../test/fixtures/run-command.ts";
 import agent from "./agent.ts";
 import sessions from "./sessions.ts";
 
@@ -10,68 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => gw.close());
 
-interface Output {
-  out: string;
-  err: string;
-  code: number;
-}
-
-const plain = (s: string) => s;
-const color = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain };
-
 /** One command against the running gateway, as the program would call it. */
-async function run(
-  command: CliCommand,
-  values: CliValues,
-  options: { positionals?: string[]; tty?: boolean; signal?: AbortSignal } = {},
-): Promise<Output> {
-  const output: Output = { out: "", err: "", code: -1 };
-  const isTTY = options.tty ?? false;
-  const stream = (name: "out" | "err") => ({
-    line: (text = "") => {
-      output[name] += `${text}\n`;
-    },
-    write: (text: string) => {
-      output[name] += text;
-    },
-    table: (head: readonly string[], rows: ReadonlyArray<readonly string[]>) => {
-      output[name] += [head, ...rows].map((row) => `${row.join("  ")}\n`).join("");
-    },
-    json: (value: unknown) => {
-      output[name] += JSON.stringify(value);
-    },
-    isTTY,
-  });
-  const connect = async () => asCliClient(await gw.client({ caps: [] }));
-  const cli = {
-    json: values.json === true,
-    stdout: stream("out"),
-    stderr: stream("err"),
-    color,
-    signal: options.signal ?? new AbortController().signal,
-    connect,
-    async withClient<T>(work: (client: CliClient) => Promise<T>) {
-      const client = await connect();
-      try {
-        return await work(client);
-      } finally {
-        await client.close();
-      }
-    },
-  } as unknown as CliContext;
-  output.code = await command.run(cli, values, options.positionals ?? []);
-  return output;
-}
-
-function asCliClient(client: SvcClient): Awaited<ReturnType<CliContext["connect"]>> {
-  return {
-    hello: client.hello as NonNullable<SvcClient["hello"]>,
-    request: client.request,
-    on: client.on,
-    closed: new Promise<void>(() => undefined),
-    close: () => client.close(),
-  } satisfies Awaited<ReturnType<CliContext["connect"]>>;
-}
+const run = (command: CliCommand, values: CliValues, options: { positionals?: string[]; tty?: boolean; signal?: AbortSignal } = {}) =>
+  runCommand(() => gw.client({ caps: [] }), command, { values, ...options });
 
 const command = (name: string): CliCommand => {
   const found = sessions.find((c) => c.path.join(" ") === `sessions ${name}`);

@@ -1,13 +1,17 @@
 import { mainSessionKey, messageOf } from "svc/sdk";
 import { judgeReply } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
-import { deliverNews } from "../runs/deliver.ts";
+import { deliverNews, lastRouteOf } from "../runs/deliver.ts";
 import type { Run } from "../runs/run.ts";
 import type { Runner } from "../runs/runner.ts";
 import { isActive } from "./active-hours.ts";
 import { isChecklistBlank } from "./checklist.ts";
 import { failed, type HeartbeatReport, news, type SkipReason, skipped, told } from "./report.ts";
 import type { HeartbeatSettings } from "./settings.ts";
+import { type Visibility, visibilityOf } from "./visibility.ts";
+
+/** Said to people who want to hear of heartbeats without news. */
+const NOTHING_NEW = "Nothing needs attention.";
 
 /** One occasion to look around. */
 export interface Occasion {
@@ -138,14 +142,40 @@ async function run(
   if (started.state === "finished") throw new Error("a heartbeat got the id of a run that has ended");
   const outcome = await started.run.done;
   const all = { ...ids, sessionKey: place.sessionKey, durationMs: Math.round(clock.monotonic() - begun) };
-  if (outcome.status === "error") return failed(all, { code: outcome.code, message: outcome.error ?? "the run failed" });
+  const visibility = visibilityOf(options.kit.config, await audienceOf(place, settings, options.kit));
+  if (outcome.status === "error")
+    return indicated(failed(all, { code: outcome.code, message: outcome.error ?? "the run failed" }), visibility);
   const reply = judgeReply(lastText(started.run), settings.ackMaxChars);
-  if (reply.kind !== "news") return told(all, reply);
-  const { target: channel, to, accountId } = settings;
-  const route = { channel, ...(to === undefined ? {} : { to }), ...(accountId === undefined ? {} : { accountId }) };
-  const message = { runId: started.run.id, agentId: ids.agentId, sessionKey: place.sessionKey, text: reply.text, ...route };
-  const delivery = channel === "none" ? undefined : await deliverNews(message, options.kit);
-  return news(all, reply.text, { ...settings, delivery });
+  const deliver = (text: string) => {
+    const { target: channel, to, accountId } = settings;
+    const route = { channel, ...(to === undefined ? {} : { to }), ...(accountId === undefined ? {} : { accountId }) };
+    return deliverNews({ runId: started.run.id, agentId: ids.agentId, sessionKey: place.sessionKey, text, ...route }, options.kit);
+  };
+  const hasTarget = settings.target !== "none";
+  if (reply.kind !== "news") {
+    if (reply.kind === "ack" && hasTarget && visibility.showOk) await deliver(reply.rest === "" ? NOTHING_NEW : reply.rest);
+    return indicated(told(all, reply), visibility);
+  }
+  const hidden = { status: "skipped", reason: "alerts-hidden" } as const;
+  const delivery = !hasTarget ? undefined : visibility.showAlerts ? await deliver(reply.text) : hidden;
+  return indicated(news(all, reply.text, { ...settings, delivery }), visibility);
+}
+
+/** The channel whose people see the heartbeat; undefined where nobody does. */
+async function audienceOf(
+  { sessionKey }: Place,
+  { target, accountId }: HeartbeatSettings,
+  kit: Kit,
+): Promise<{ channel: string; accountId?: string } | undefined> {
+  if (target === "none") return undefined;
+  if (target !== "last") return { channel: target, ...(accountId === undefined ? {} : { accountId }) };
+  const route = await lastRouteOf(sessionKey, kit);
+  return route && { channel: route.channel, ...(route.accountId === undefined ? {} : { accountId: route.accountId }) };
+}
+
+function indicated(report: HeartbeatReport, { useIndicator }: Visibility): HeartbeatReport {
+  const { indicatorType: _, ...rest } = report;
+  return useIndicator ? report : rest;
 }
 
 /** Final text of the agent; text between tool calls is not an answer. */

@@ -1,4 +1,4 @@
-import { isModelError, isSvcError, ModelError, messageOf } from "svc/sdk";
+import { cutEnd, isModelError, isSvcError, ModelError, messageOf } from "svc/sdk";
 import { advances, retryDelay } from "./backoff.ts";
 import type { Candidate } from "./choice.ts";
 import type { Cooldown } from "./cooldown.ts";
@@ -6,6 +6,8 @@ import type { Cooldown } from "./cooldown.ts";
 export interface AttemptOptions<T> {
   candidates: readonly Candidate[];
   cooldown: Cooldown;
+  /** False when another provider was registered under its id meanwhile. */
+  isCurrent(candidate: Candidate): boolean;
   attempt(candidate: Candidate): Promise<T>;
   /** Something of this turn was already shown: no second try. */
   isVisible(): boolean;
@@ -20,23 +22,49 @@ export interface AttemptOptions<T> {
 
 /**
  * One model turn with retries and failover. Bounded: at most three retries per candidate, each candidate once.
- * @throws the last fault
+ * @throws the last fault, with the names and faults of those that were tried before
  */
 export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ value: T; candidate: Candidate }> {
-  let last: unknown = new ModelError("auth", "no language model is available");
+  const failures: Failure[] = [];
   for (const candidate of inOrder(options.candidates, options.cooldown)) {
     try {
       const value = await withRetries(candidate, options);
-      options.cooldown.succeeded(candidate.provider.id);
+      if (options.isCurrent(candidate)) options.cooldown.succeeded(candidate.provider.id);
       return { value, candidate };
     } catch (error) {
       if (!isModelError(error) || !advances(error.fault)) throw error;
-      options.cooldown.failed(candidate.provider.id, error.fault, error.message);
+      // A model that is gone or refuses says nothing about the others of its provider, a replaced provider nothing about its successor.
+      if (!ofOneModel.has(error.fault) && options.isCurrent(candidate))
+        options.cooldown.failed(candidate.provider.id, error.fault, error.message);
       if (!options.mayFailover()) throw error;
-      last = error;
+      failures.push({ provider: candidate.provider.id, error });
     }
   }
-  throw last;
+  throw joined(failures);
+}
+
+const ofOneModel: ReadonlySet<ModelError["fault"]> = new Set(["model_not_found", "content_filter"]);
+/** Longest text of all failures together. */
+const MAX_JOINED_CHARS = 2_000;
+
+interface Failure {
+  provider: string;
+  error: ModelError;
+}
+
+/** The last failure, in words that name every provider that was tried. Its class decides who may read the text, so the others add no words of their vendors. */
+function joined(failures: readonly Failure[]): ModelError {
+  const last = failures.at(-1)?.error;
+  if (!last) return new ModelError("auth", "no language model is available");
+  if (failures.length === 1) return last;
+  const { fault, status, retryAfterMs } = last;
+  const before = failures.slice(0, -1).map(({ provider, error }) => `provider "${provider}": ${error.fault}`);
+  const text = cutEnd([...new Set(before), last.message].join("; then "), MAX_JOINED_CHARS);
+  return new ModelError(fault, text, {
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    cause: last,
+  });
 }
 
 /** Providers that rest come last: a chain in which all of them rest is still tried. */

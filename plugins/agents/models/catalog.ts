@@ -13,7 +13,7 @@ export interface Catalog {
   ready(id?: string): Promise<void>;
   /** Empty when the provider does not say, or cannot be reached. */
   models(provider: ModelProvider): Promise<ModelInfo[]>;
-  /** Models of the last reading; never waits. */
+  /** Models of the last reading, or what needs no reading; never waits. */
   known(provider: ModelProvider): ModelInfo[];
 }
 
@@ -28,8 +28,11 @@ export function createCatalog(ctx: PluginContext): Catalog {
   const listings = new WeakMap<ModelProvider, Listing>();
 
   const read = (provider: ModelProvider, before: Listing | undefined): Listing => {
-    const fresh = limited(provider, ctx.logger);
-    const listing: Listing = { readAt: ctx.clock.monotonic(), pending: before ? before.pending : fresh, latest: before?.latest ?? [] };
+    const asked = ask(provider);
+    const fresh = limited(provider, asked, ctx.logger);
+    // A list that a provider has at hand, as that of the config, holds from the first look on.
+    const latest = Array.isArray(asked) ? asked : (before?.latest ?? []);
+    const listing: Listing = { readAt: ctx.clock.monotonic(), pending: before ? before.pending : fresh, latest };
     listings.set(provider, listing);
     void fresh.then((models) => {
       // A server that is away for a moment still has its models.
@@ -48,19 +51,27 @@ export function createCatalog(ctx: PluginContext): Catalog {
       if (listing && ctx.clock.monotonic() - listing.readAt <= FRESH_MS) return listing.pending;
       return read(provider, listing).pending;
     },
-    known: (provider) => listings.get(provider)?.latest ?? [],
+    known: (provider) => (listings.get(provider) ?? read(provider, undefined)).latest,
   };
 }
 
+function ask(provider: ModelProvider): ModelInfo[] | Promise<ModelInfo[]> {
+  try {
+    return provider.models();
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 /** Never rejects. */
-async function limited(provider: ModelProvider, logger: Logger): Promise<ModelInfo[]> {
+async function limited(provider: ModelProvider, asked: ModelInfo[] | Promise<ModelInfo[]>, logger: Logger): Promise<ModelInfo[]> {
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<ModelInfo[]>((resolve) => {
     timer = setTimeout(() => resolve([]), LIMIT_MS);
     timer.unref();
   });
   try {
-    return await Promise.race([Promise.resolve(provider.models()), expired]);
+    return await Promise.race([asked, expired]);
   } catch (error) {
     logger.warn(`provider "${provider.id}" could not list its models`, { error: messageOf(error) });
     return [];

@@ -112,7 +112,7 @@ describe("what is tried, in order", () => {
     ["no provider at all: nothing", { offers: {} }, undefined, []],
     ["the agent's model and its fallbacks", { models: ["big/small", "unready/small"] }, undefined, ["big/small", "unready/small"]],
     ["a fallback nobody knows is left out", { models: ["big/small", "big/none"] }, undefined, ["big/small"]],
-    ["an override comes first, once", { models: ["big/small", "big/large"] }, "big/large", ["big/large", "big/small"]],
+    ["a chosen model stands alone", { models: ["big/small", "big/large"] }, "big/large", ["big/large"]],
   ])("%s", async (_name, given, override, expected) => {
     expect(await chain(given, override)).toEqual(expected);
   });

@@ -24,10 +24,11 @@ export interface ModelChoice {
    */
   check(agent: AgentInfo, named: string): Promise<ModelRef>;
   /**
-   * Models to try for one run, in order: the override, the agent's own, its fallbacks; else the first vendor that is ready, else the embedded one.
+   * Models to try for one run, in order: the agent's own, its fallbacks; else the first vendor that is ready, else the embedded one. One that somebody
+   * chose for the run or its session stands alone: an answer of another one would pass for its answer. One that a plugin routed to comes before the others.
    * @throws {SvcError} `invalid-model`
    */
-  candidates(agent: AgentInfo, override?: ModelRef | string): Promise<Candidate[]>;
+  candidates(agent: AgentInfo, override?: ModelRef | string, by?: "choice" | "routing"): Promise<Candidate[]>;
   /** Model that would answer without an override, as far as it is known; reads no list. */
   standard(agent: AgentInfo): ModelRef | undefined;
   /** Model that a name stands for, as far as it is known; reads no list. `provider` is empty when nobody is known to offer it. */
@@ -77,10 +78,11 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
       }
       return ref;
     },
-    async candidates(agent, override) {
+    async candidates(agent, override, by = "choice") {
       const preferred = standard(agent)?.provider;
       const refs: ModelRef[] = [];
       if (override !== undefined) refs.push(typeof override === "string" ? await resolve(override, preferred) : override);
+      if (refs.length > 0 && by === "choice") return refs.flatMap((ref) => toCandidate(catalog, ref));
       for (const [i, named] of agent.models.entries()) {
         if (i === 0 && refs.length === 0) refs.push(await resolve(named, preferred));
         else

@@ -33,6 +33,12 @@ export class Cooldown {
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
   }
 
+  /** Ends the rest of a provider that was registered anew, with another key, address or setting. */
+  forget(id: string): void {
+    this.#entries.delete(id);
+    this.#answeredAt.delete(id);
+  }
+
   succeeded(id: string): void {
     this.#entries.delete(id);
     this.#answeredAt.delete(id);

@@ -5,6 +5,7 @@ import { retryDelay } from "./backoff.ts";
 import type { Candidate } from "./choice.ts";
 import { closest } from "./closest.ts";
 import { Cooldown } from "./cooldown.ts";
+import { createToolSupport } from "./tool-support.ts";
 import { addUsage, noUsage, readTurn } from "./turn.ts";
 
 const live = new AbortController().signal;
@@ -41,6 +42,7 @@ describe("a model turn", () => {
 
     expect(turn).toEqual({
       text: "Let me look",
+      reasoning: "hm",
       toolCalls: [
         { id: "1", name: "find", args: { q: "x" } },
         { id: "2", name: "now", args: {} },
@@ -53,15 +55,27 @@ describe("a model turn", () => {
 
   test.each([
     ["are not JSON", "{q:"],
+    ["are no object", '"x"'],
     ["are nested too deeply to be stored", `{"q":${"[".repeat(20_000)}${"]".repeat(20_000)}}`],
-  ])("marks arguments that %s", async (_, argsDelta) => {
+  ])("keeps arguments that %s as they are, and says why", async (_, argsDelta) => {
     const turn = await readTurn(() => deltas({ type: "toolCall", id: "1", name: "find", argsDelta }), {
       signal: live,
       idleMs: 1_000,
       onText: () => undefined,
     });
 
-    expect(turn.toolCalls).toEqual([{ id: "1", name: "find", args: {}, broken: true }]);
+    expect(turn.toolCalls).toEqual([{ id: "1", name: "find", args: argsDelta, broken: expect.stringMatching(/; send them again$/) }]);
+  });
+
+  test.each(["", '{"q":'])("a call that the limit of the answer cut at %j is no call", async (argsDelta) => {
+    const call: ModelDelta = { type: "toolCall", id: "1", name: "find", argsDelta };
+    const turn = await readTurn(() => deltas(call, { type: "finish", reason: "length" }), {
+      signal: live,
+      idleMs: 1_000,
+      onText: () => undefined,
+    });
+
+    expect(turn.toolCalls).toEqual([{ id: "1", name: "find", args: argsDelta, broken: expect.stringMatching(/send smaller parts$/) }]);
   });
 
   test("passes nothing on after the signal, even from a provider that goes on", async () => {
@@ -103,6 +117,17 @@ describe("a model turn", () => {
     await expect.poll(() => reason).toBeInstanceOf(ModelError);
   });
 
+  test("a model may take longer to begin than to go on", async () => {
+    async function* late(): AsyncIterable<ModelDelta> {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      yield { type: "text", delta: "a" };
+      await new Promise(() => undefined);
+    }
+    const turn = readTurn(late, { signal: live, firstMs: 60_000, idleMs: 20, onText: () => undefined });
+
+    await expect(turn).rejects.toMatchObject({ fault: "timeout", message: "the model sent nothing for 0.02 s" });
+  });
+
   test("usage adds up", () => {
     const one = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, total: 10 };
     expect(addUsage(one, { ...one, reasoning: 5 })).toEqual({ input: 2, output: 4, cacheRead: 6, cacheWrite: 8, total: 20, reasoning: 5 });
@@ -121,6 +146,7 @@ describe("retries and failover", () => {
     const result = withFailover<string>({
       candidates,
       cooldown: new Cooldown(() => 0),
+      isCurrent: () => true,
       attempt: async (c) => {
         asked.push(c.provider.id);
         const next = script.shift();
@@ -157,8 +183,43 @@ describe("retries and failover", () => {
     expect(asked).toEqual(["a", "a", "a", "a", "b"]);
   });
 
-  test("a wrong key moves on at once", async () => {
-    expect(await run([fault("auth"), "hello"])).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
+  test.each(["auth", "quota"] as const)("%s moves on at once", async (what) => {
+    expect(await run([fault(what), "hello"])).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
+  });
+
+  test.each(["model_not_found", "content_filter"] as const)("%s moves on at once, and its provider does not rest", async (what) => {
+    const cooldown = new Cooldown(() => 0);
+    expect(await run([fault(what), "hello"], { cooldown })).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
+    expect(cooldown.rests("a")).toBe(false);
+  });
+
+  test("the last error names every provider that was tried, without the words of the others, and keeps its own class and wait", async () => {
+    const failed = withFailover({
+      ...{ candidates, cooldown: new Cooldown(() => 0), isVisible: () => false, mayFailover: () => true, shrink: () => false },
+      isCurrent: () => true,
+      ...{ onRetry: () => undefined, pause: async () => undefined, random: () => 0 },
+      attempt: async ({ provider: { id } }) => {
+        throw new ModelError(id === "a" ? "auth" : "rate_limit", `provider "${id}": its own words`, { retryAfterMs: 90_000 });
+      },
+    });
+
+    await expect(failed).rejects.toMatchObject({
+      ...{ fault: "rate_limit", retryAfterMs: 90_000 },
+      message: 'provider "a": auth; then provider "b": its own words',
+    });
+  });
+
+  test("a provider that was replaced during its request does not put its successor to rest", async () => {
+    const cooldown = new Cooldown(() => 0);
+    await run([fault("auth"), "hello"], { cooldown, isCurrent: ({ provider: { id } }) => id !== "a" });
+    expect(cooldown.rests("a")).toBe(false);
+  });
+
+  test("a model that takes no tools is asked anew once its provider is registered anew", () => {
+    const support = createToolSupport({ known: () => [] });
+    const before = { provider: provider("a"), model: "m" };
+    expect(support.learn(before, new ModelError("invalid_request", "m does not support tools"))).toBe(true);
+    expect([support.has(before), support.has({ ...before, provider: provider("a") })]).toEqual([false, true]);
   });
 
   test("an invalid request stops", async () => {

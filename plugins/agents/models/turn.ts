@@ -5,12 +5,13 @@ export interface ToolCallMade {
   id: string;
   name: string;
   args: unknown;
-  /** The arguments were not JSON, or nested too deeply; `args` is empty then. */
-  broken?: true;
+  /** Why the arguments are no JSON object; `args` is the model's own text then. */
+  broken?: string;
 }
 
 export interface TurnResult {
   text: string;
+  reasoning: string;
   toolCalls: ToolCallMade[];
   usage: Usage;
   finish: "stop" | "length" | "tool_calls" | "content_filter" | "other";
@@ -25,9 +26,14 @@ export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0
 
 export interface TurnOptions {
   signal: AbortSignal;
+  /** Longest wait for the first event of the model; default `idleMs`. */
+  firstMs?: number;
   /** Longest silence between two events of the model. */
   idleMs: number;
   onText(delta: string): void;
+  onReasoning?(delta: string): void;
+  /** A piece of a call's arguments; the first one may be empty. */
+  onToolInput?(call: { id: string; name: string }, delta: string): void;
 }
 
 /**
@@ -38,7 +44,7 @@ export interface TurnOptions {
 export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta>, options: TurnOptions): Promise<TurnResult> {
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
-    const turn = createTurn(options.onText);
+    const turn = createTurn(options);
     let open_ = true;
 
     const end = (settle: () => void) => {
@@ -52,16 +58,24 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
       end(() => reject(options.signal.reason));
       stop.abort(options.signal.reason);
     };
-    const idle = setTimeout(() => {
-      const error = new ModelError("timeout", `the model sent nothing for ${options.idleMs / 1000} s`);
-      end(() => reject(error));
-      stop.abort(error);
-    }, options.idleMs);
+    const wait = (ms: number) =>
+      setTimeout(() => {
+        const error = new ModelError("timeout", `the model sent nothing for ${ms / 1000} s`);
+        end(() => reject(error));
+        stop.abort(error);
+      }, ms);
+    let idle = wait(options.firstMs ?? options.idleMs);
+    let hasBegun = false;
 
     const pump = async () => {
       for await (const delta of open(stop.signal)) {
         if (!open_) return;
-        idle.refresh();
+        if (hasBegun) idle.refresh();
+        else {
+          clearTimeout(idle);
+          idle = wait(options.idleMs);
+        }
+        hasBegun = true;
         turn.take(delta);
       }
     };
@@ -76,9 +90,10 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
 }
 
 /** Collects the deltas of one turn. */
-function createTurn(onText: (delta: string) => void): { take(delta: ModelDelta): void; result(): TurnResult } {
+function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(delta: ModelDelta): void; result(): TurnResult } {
   const calls = new Map<string, { name: string; json: string }>();
   let text = "";
+  let reasoning = "";
   let usage = noUsage;
   let finish: TurnResult["finish"] = "other";
   let chars = 0;
@@ -95,12 +110,19 @@ function createTurn(onText: (delta: string) => void): { take(delta: ModelDelta):
           text += delta.delta;
           onText(delta.delta);
           return;
+        case "reasoning":
+          if (delta.delta === "") return;
+          keep(delta.delta);
+          reasoning += delta.delta;
+          onReasoning?.(delta.delta);
+          return;
         case "toolCall": {
           const call = calls.get(delta.id);
           keep(delta.argsDelta, ...(call ? [] : [delta.id, delta.name]));
           if (call) call.json += delta.argsDelta;
           else calls.set(delta.id, { name: delta.name, json: delta.argsDelta });
           if (calls.size > MAX_TURN_CALLS) throw new ModelError("network", `the model called more than ${MAX_TURN_CALLS} tools at once`);
+          onToolInput?.({ id: delta.id, name: call?.name ?? delta.name }, delta.argsDelta);
           return;
         }
         case "usage":
@@ -113,17 +135,30 @@ function createTurn(onText: (delta: string) => void): { take(delta: ModelDelta):
           return;
       }
     },
-    result: () => ({ text, usage, finish, toolCalls: [...calls].map(([id, { name, json }]) => ({ id, name, ...parseArgs(json) })) }),
+    result: () => ({
+      text,
+      reasoning,
+      usage,
+      finish,
+      toolCalls: [...calls].map(([id, { name, json }]) => ({ id, name, ...parseArgs(json, finish) })),
+    }),
   };
 }
 
-function parseArgs(json: string): { args: unknown; broken?: true } {
-  if (json.trim() === "") return { args: {} };
+function parseArgs(json: string, finish: TurnResult["finish"]): { args: unknown; broken?: string } {
+  const advice = finish === "length" ? "the answer was cut off at its longest length; send smaller parts" : "send them again";
+  // A call that never got to its arguments looks like one that needs none.
+  if (json.trim() === "") return finish === "length" ? { args: json, broken: advice } : { args: {} };
   try {
-    return { args: parseJson(json) };
-  } catch {
-    return { args: {}, broken: true };
+    const args = parseJson(json);
+    return isObject(args) ? { args } : { args: json, broken: `expected an object; ${advice}` };
+  } catch (error) {
+    return { args: json, broken: `${messageOf(error)}; ${advice}` };
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A provider that ends without our signal lost its connection, as far as the run can tell. */

@@ -133,10 +133,11 @@ describe("tools.invoke", () => {
     const before = calls;
     const [first, second] = await Promise.all([echo({ idempotencyKey: "k1" }), echo({ idempotencyKey: "k1" })]);
     expect(second).toEqual(first);
-    expect(await echo({ idempotencyKey: "k1", args: { text: "other" } })).toEqual(first);
     expect(calls).toBe(before + 1);
     await echo();
-    expect(calls).toBe(before + 2);
+    expect(await echo({ idempotencyKey: "k1", args: { text: "other" } })).not.toEqual(first);
+    await echo({ idempotencyKey: "k1", sessionKey: "elsewhere" });
+    expect(calls).toBe(before + 4);
   });
 
   test("with the key of an administrator gives its answer to nobody who may less", async () => {
@@ -144,7 +145,7 @@ describe("tools.invoke", () => {
     const writer = await gw.ws({ scopes: ["operator.write"] });
     const other = await writer.request("tools.invoke", { name: "exec", args: { text: "hi" }, idempotencyKey: "k4" });
     expect(other).toMatchObject({ ok: false, error: { code: "not_found" } });
-    expect(await echo({ idempotencyKey: "k4" })).toEqual(answered);
+    expect(await echo({ idempotencyKey: "k4", args: { text: "for the owner" } })).toEqual(answered);
     await writer.close();
   });
 
@@ -152,7 +153,9 @@ describe("tools.invoke", () => {
     expect(await echo({ idempotencyKey: "k2", args: {} })).toMatchObject({ ok: false });
     expect(await echo({ idempotencyKey: "k2" })).toMatchObject({ ok: true });
     await invoke({ name: "broken", args: { text: "x" }, idempotencyKey: "k3" });
-    expect(await echo({ idempotencyKey: "k3" })).toMatchObject({ ok: false, toolName: "broken" });
+    const before = calls;
+    expect(await invoke({ name: "broken", args: { text: "x" }, idempotencyKey: "k3" })).toMatchObject({ ok: false, toolName: "broken" });
+    expect(calls).toBe(before);
   });
 
   test.each<[string, JsonObject]>([

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
   agentSetting,
   isSvcError,
@@ -46,9 +46,7 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
         ...(params.agentId === undefined ? {} : { agentId: params.agentId }),
         ...(params.sessionKey === undefined ? {} : { sessionKey: params.sessionKey }),
       });
-      // The answer to an administrator's call is never replayed to a caller without that right, even with the same key.
-      const key = params.idempotencyKey && `${isOwner(call) ? "owner" : "other"}:${params.idempotencyKey}`;
-      return replays.run(key, () => invoke({ ctx, kit }, { params, call, target }), hasRun);
+      return replays.run(replayKeyOf({ params, call, target }), () => invoke({ ctx, kit }, { params, call, target }), hasRun);
     },
   });
 }
@@ -57,6 +55,16 @@ interface Invocation {
   params: ParamsOf<"tools.invoke">;
   call: RpcCall;
   target: { agentId: string; sessionKey: string };
+}
+
+/** The key of a call and everything that decides its answer: another caller, right, target or argument is another call. */
+function replayKeyOf({ params, call, target }: Invocation): string | undefined {
+  const { idempotencyKey, name, args = {} } = params;
+  if (idempotencyKey === undefined) return undefined;
+  const { clientId, deviceId, identity } = call.client;
+  const caller = [clientId, deviceId ?? null, identity ?? null, isOwner(call)];
+  const parts = [idempotencyKey, caller, target.agentId, target.sessionKey, name, args];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
 async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, call, target }: Invocation): Promise<JsonObject> {

@@ -23,6 +23,7 @@ import { type ExpiryReason, expiryOf, resetRuleOf } from "../sessions/expiry.ts"
 import { present } from "../sessions/find.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
+import { senderDetails } from "../sessions/sender.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { requestBlocks } from "./attachments.ts";
 import { missingTurns } from "./given-history.ts";
@@ -201,7 +202,8 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
   }));
   const content = requestBlocks(request);
   const kind = run.heartbeat ? { kind: "heartbeat" } : {};
-  return [...given, ...answers, ...(content.length > 0 ? [{ ...base(), role: "user" as const, content, runId: run.id, ...kind }] : [])];
+  const message = { ...base(), role: "user" as const, content, runId: run.id, ...kind, ...senderDetails(request.sender) };
+  return [...given, ...answers, ...(content.length > 0 ? [message] : [])];
 }
 
 /** Changes to the session row when a run is accepted. */

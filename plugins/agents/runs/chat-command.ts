@@ -1,8 +1,9 @@
-import { type Agents, isSvcError } from "svc/sdk";
+import { type Agents, isSvcError, type RunRequest } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import {
   answeredCommand,
   type Command,
+  isResetMessage,
   isStopMessage,
   queueByMessage,
   queueModeAsked,
@@ -11,6 +12,7 @@ import {
   splitReset,
 } from "./commands.ts";
 import type { Runner } from "./runner.ts";
+import { obeyForSession, type SessionCommand, sessionCommands } from "./session-commands.ts";
 
 type ChatCommand = NonNullable<ReturnType<Agents["commandOf"]>>;
 
@@ -20,25 +22,39 @@ export function chatCommandOf(triggers: readonly string[], message: string): Cha
   if (/^\/(?:help|status)$/.test(text)) return { name: text === "/help" ? "help" : "status", rest: "" };
   if (isStopMessage(text)) return { name: "stop", rest: "" };
   if (/^\/queue(?:\s+\S+)?$/.test(text)) return { name: "queue", rest: "" };
+  const session = sessionCommandIn(text);
+  if (session) return { name: session.name, rest: "" };
   const reset = splitReset(triggers, text);
   return reset && { name: reset.reason, rest: reset.rest };
 }
 
+/** True for a message whose command needs `operator.admin` of a client, as the method that does the same. */
+export function needsAdmin(triggers: readonly string[], message: string): boolean {
+  return isResetMessage(triggers, message) || sessionCommandIn(message.trim())?.name === "compact";
+}
+
+function sessionCommandIn(text: string): Pick<SessionCommand, "name" | "argument"> | undefined {
+  const name = sessionCommands.find((one) => text.startsWith(`/${one}`) && /^(?:\s|$)/.test(text.slice(one.length + 1)));
+  return name && { name, argument: text.slice(name.length + 1).trim() };
+}
+
 type CommandRequest = Parameters<Agents["command"]>[0];
 
-/** Does what a message of a chat commands. Under the same key it is done once. */
+/** Does what a message of a chat commands. Under the same key it is done once. @param actor its author; default: somebody on a channel */
 export async function obeyInChat(
   request: CommandRequest,
-  { kit, runner }: { kit: Kit; runner: Runner },
+  { kit, runner, actor = { kind: "channel", scopes: [] } }: { kit: Kit; runner: Runner; actor?: RunRequest["actor"] },
 ): Promise<{ text: string } | undefined> {
-  const { key, agentId, sessionKey } = request;
+  const { key, agentId, sessionKey, tools } = request;
   const found = chatCommandOf(kit.config.session.resetTriggers, request.message);
   if (!found) return undefined;
   if (found.name === "help") return { text: helpText(kit) };
   if (found.name === "status") return { text: await statusText(kit, { agentId, sessionKey }) };
   const command: Command = { family: "chat", key, agentId, sessionKey };
+  const session = sessionCommandIn(request.message.trim());
+  if (session) return { text: await obeyForSession(kit, { ...command, ...session, actor, ...(tools ? { tools } : {}) }) };
   if (found.name === "queue") return { text: await setQueue(kit, command, request.message.trim()) };
-  if (found.name !== "stop") {
+  if (found.name === "new" || found.name === "reset") {
     if (!(await answeredCommand(kit, "chat", key))) await resetByMessage(kit, { ...command, reason: found.name });
     return { text: "A new conversation begins." };
   }
@@ -65,6 +81,11 @@ function helpText({ config }: Kit): string {
     "/stop: stop what the agent is doing",
     "/queue collect, followup, steer, interrupt or default: what a message does while the agent works",
     "/status: who answers, and whether it works",
+    "/model <name> or default: which model answers; alone: which one does",
+    "/think off, minimal, low, medium, high or default: how much it thinks before it answers",
+    "/compact: replace older messages by a summary",
+    "/usage: tokens of this conversation",
+    "/tools: what the agent can use here",
   ].join("\n");
 }
 

@@ -1,4 +1,13 @@
-import { type DeliverTo, isSvcError, type Messaging, messageOf, type OutboundEnd, type OutboundRequest, type RunOutcome } from "svc/sdk";
+import {
+  type DeliverTo,
+  isSvcError,
+  type MessageRoute,
+  type Messaging,
+  messageOf,
+  type OutboundEnd,
+  type OutboundRequest,
+  type RunOutcome,
+} from "svc/sdk";
 import { optionalService } from "../common/optional-service.ts";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
@@ -59,8 +68,13 @@ async function endOf(uid: string, kit: Pick<Kit, "ctx">): Promise<OutboundEnd | 
 /** A heartbeat's news. `no-route`: nobody outside was heard of yet. */
 export type HeartbeatDelivery =
   | { status: "sent"; channel: string; to?: string }
-  | { status: "skipped"; reason: "no-route" | "channel-unavailable" | "queued" }
+  | { status: "skipped"; reason: "no-route" | "channel-unavailable" | "queued" | "alerts-hidden" }
   | { status: "failed"; reason: string };
+
+/** Route on which a session last heard from somebody outside. */
+export async function lastRouteOf(sessionKey: string, kit: Pick<Kit, "ctx">): Promise<MessageRoute | undefined> {
+  return messagingOf(kit)?.lastRoute(sessionKey);
+}
 
 /** Brings the news of a heartbeat where its settings say; `last` is where its session last heard from somebody outside, and nowhere else. */
 export async function deliverNews(

@@ -53,19 +53,21 @@ function woken(reader: Reader): Promise<void> {
   });
 }
 
-/** Joins an assistant delta with the one before it once `above` entries wait. */
+/** Joins a delta with the one before it once `above` entries wait. */
 function append(queue: RunEvent[], event: RunEvent, above: number): void {
   const last = queue.at(-1);
-  const joins =
-    queue.length > above && last?.stream === "assistant" && event.stream === "assistant" && last.data.itemId === event.data.itemId;
-  if (!joins) {
-    queue.push(event);
-    return;
-  }
-  queue[queue.length - 1] = joinAssistant(last, event);
+  const key = deltaKey(event);
+  if (queue.length > above && last && key !== undefined && key === deltaKey(last)) queue[queue.length - 1] = joinDeltas(last, event);
+  else queue.push(event);
 }
 
-/** Two assistant events of one message as one; the later text is cumulative, so nothing is lost. */
-export function joinAssistant<E extends { data: { [key: string]: unknown } }>(earlier: E, later: E): E {
+/** Equal for events whose deltas continue each other. */
+function deltaKey({ stream, data }: RunEvent): string | undefined {
+  if (stream === "assistant" || stream === "reasoning") return `${stream}:${data.itemId}`;
+  return stream === "toolInput" ? `${stream}:${data.toolCallId}` : undefined;
+}
+
+/** Two delta events of one message or call as one; a `text` is cumulative, so nothing is lost. */
+export function joinDeltas<E extends { data: { [key: string]: unknown } }>(earlier: E, later: E): E {
   return { ...later, data: { ...later.data, delta: `${earlier.data.delta ?? ""}${later.data.delta ?? ""}` } };
 }

@@ -9,12 +9,19 @@ export class RunFailure extends Error {
   readonly kind: ErrorKind;
   /** `provider`, `model`, `httpStatus`, `failoverReason`: short strings for the chat event. */
   readonly detail: Record<string, string>;
-  constructor(code: string, message: string, options: { kind?: ErrorKind; detail?: Record<string, string>; cause?: unknown } = {}) {
+  /** The vendor's wish, for whoever may try again. */
+  readonly retryAfterMs: number | undefined;
+  constructor(
+    code: string,
+    message: string,
+    options: { kind?: ErrorKind; detail?: Record<string, string>; retryAfterMs?: number | undefined; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "RunFailure";
     this.code = code;
     this.kind = options.kind ?? "unknown";
     this.detail = options.detail ?? {};
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 
@@ -36,16 +43,24 @@ export const abortSentences: Record<AbortReason, string> = {
   shutdown: "the run was stopped because the gateway is stopping",
 };
 
-const kinds: Partial<Record<ModelFault, ErrorKind>> = { timeout: "timeout", rate_limit: "rate_limit", context_overflow: "context_length" };
+const kinds: Partial<Record<ModelFault, ErrorKind>> = {
+  timeout: "timeout",
+  quota: "rate_limit",
+  rate_limit: "rate_limit",
+  context_overflow: "context_length",
+  content_filter: "refusal",
+};
 
 /** Anything that ended a run, as a `RunFailure`. */
 export function toRunFailure(error: unknown, from: { provider?: string | undefined; model?: string | undefined } = {}): RunFailure {
   if (error instanceof RunFailure) return error;
   const detail = { ...(from.provider ? { provider: from.provider } : {}), ...(from.model ? { model: from.model } : {}) };
   if (isModelError(error)) {
-    return new RunFailure(error.fault.toUpperCase(), error.message, {
+    const code = error.fault === "content_filter" ? "REFUSAL" : error.fault.toUpperCase();
+    return new RunFailure(code, error.message, {
       kind: kinds[error.fault] ?? "unknown",
       detail: { ...detail, failoverReason: error.fault, ...(error.status === undefined ? {} : { httpStatus: String(error.status) }) },
+      retryAfterMs: error.retryAfterMs,
       cause: error,
     });
   }

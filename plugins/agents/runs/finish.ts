@@ -46,6 +46,8 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
     status: "error",
     code: failure.code,
     error: failure.message,
+    ...(failure.detail.httpStatus === undefined ? {} : { httpStatus: Number(failure.detail.httpStatus) }),
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
     stopReason: reason ?? "error",
     toolCalls: [],
   });
@@ -150,6 +152,7 @@ function followerOutcome(follower: Run, lead: Run, outcome: StoredOutcome): Stor
     ...outcome,
     text: "",
     texts: [],
+    reasoning: "",
     toolCalls: [],
     usage: noUsage,
     stopReason: outcome.status === "ok" ? MERGED : outcome.stopReason,
@@ -231,7 +234,9 @@ function sessionEnd(
 function outcomeFor(
   run: Run,
   kit: Kit,
-  end: Pick<StoredOutcome, "status" | "code" | "error" | "stopReason"> & { toolCalls: LoopResult["toolCalls"] },
+  end: Pick<StoredOutcome, "status" | "code" | "error" | "httpStatus" | "retryAfterMs" | "stopReason"> & {
+    toolCalls: LoopResult["toolCalls"];
+  },
 ): StoredOutcome {
   const endedAt = kit.ctx.clock.now();
   return {
@@ -240,6 +245,9 @@ function outcomeFor(
     ...(end.error === undefined ? {} : { error: end.error }),
     text: run.shownTexts.join("\n\n"),
     texts: [...run.shownTexts],
+    ...(run.reasonings.length === 0 ? {} : { reasoning: run.reasonings.join("\n\n") }),
+    ...(end.httpStatus === undefined ? {} : { httpStatus: end.httpStatus }),
+    ...(end.retryAfterMs === undefined ? {} : { retryAfterMs: end.retryAfterMs }),
     toolCalls: end.toolCalls.map(({ id, name, args }) => ({ id, name, args })),
     usage: run.usage,
     stopReason: end.stopReason,

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { type MessageBlock, type ModelRequest, messageOf, sleep, type ToolResult } from "svc/sdk";
+import { type MessageBlock, ModelError, type ModelRequest, messageOf, sleep, type ToolResult } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
 import type { Candidate, ModelRef } from "../models/choice.ts";
+import { silenceLimits } from "../models/silence.ts";
 import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
 import { present } from "../sessions/find.ts";
 import { toolFailure } from "../tools/toolbox.ts";
@@ -13,13 +14,11 @@ import { takeSteered } from "./join.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 import type { Run } from "./run.ts";
 import { wantedLevel } from "./thinking-note.ts";
-import { dropOlderHalf, textOf, userContent, withoutPictures } from "./transcript.ts";
+import { asSent, dropOlderHalf, textOf, userContent, withoutPictures } from "./transcript.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 
 /** A model that still wants tools after this many turns goes in circles. */
 const MAX_TURNS = 25;
-/** Longest silence between two events of a model. */
-const IDLE_MS = 60_000;
 
 export interface LoopResult {
   /** The last assistant message, to be stored together with the end of the run; absent when it is stored already. */
@@ -45,7 +44,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const clientTools = new Set((run.request.clientTools ?? []).map((t) => t.name));
   for (let turn = 1; turn <= MAX_TURNS; turn++) {
     for (const steered of takeSteered(run, kit))
-      prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request), true) });
+      prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request)) });
     const result = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 });
     run.usage = addUsage(run.usage, result.usage);
     kit.events.usage(run, result.usage);
@@ -59,11 +58,8 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
 
     if (run.toolCallsLeft === 0) throw new RunFailure("TURN_LIMIT", "the agent used all tool calls of this run and wants more");
     const results = await toolTurn(run, kit, { message, calls: ours });
-    if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: "tool_calls" };
-    prompt.messages.push(
-      { role: "assistant", text: result.text, toolCalls: ours.map(({ id, name, args }) => ({ id, name, args })) },
-      ...results.map((r) => toModelResult(r)),
-    );
+    if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
+    prompt.messages.push({ role: "assistant", text: result.text, toolCalls: ours.map(asSent) }, ...results.map((r) => toModelResult(r)));
   }
   throw new RunFailure("TURN_LIMIT", `the model called tools ${MAX_TURNS} times without answering; ask a narrower question`);
 }
@@ -73,21 +69,38 @@ async function modelTurn(
   kit: Kit,
   { candidates, prompt, isFirst }: { candidates: readonly Candidate[]; prompt: Prompt; isFirst: boolean },
 ): Promise<TurnResult> {
+  const clientTools = new Set(run.request.clientTools?.map(({ name }) => name));
   const { value } = await withFailover({
     candidates,
     cooldown: kit.cooldown,
-    attempt: (candidate) => {
+    isCurrent: ({ provider }) => kit.catalog.provider(provider.id) === provider,
+    attempt: async (candidate) => {
       select(run, kit, candidate);
       run.beginMessage();
-      return loggedCall(run, kit, { candidate, prompt }, () =>
-        readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst }), { signal }), {
-          signal: run.signal,
-          idleMs: IDLE_MS,
-          onText: (delta) => kit.events.text(run, delta),
-        }),
-      );
+      const call = () =>
+        loggedCall(run, kit, { candidate, prompt }, () =>
+          readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst }), { signal }), {
+            signal: run.signal,
+            ...silenceLimits(kit.config, candidate.provider),
+            onText: (delta) => kit.events.text(run, delta),
+            onReasoning: (delta) => kit.events.reasoning(run, delta),
+            onToolInput: (made, delta) => {
+              if (clientTools.has(made.name)) kit.events.toolInput(run, made, delta);
+            },
+          }),
+        );
+      const answered = await call().catch((error: unknown) => {
+        // Once more without the agent's own tools; the caller's are its own to leave out.
+        if (clientTools.size > 0 || !kit.toolSupport.learn(candidate, error)) throw error;
+        return call();
+      });
+      const { finish, text, toolCalls } = answered;
+      // Another model may answer; a partial answer was shown, and stays.
+      if (finish !== "content_filter" || text !== "" || toolCalls.length > 0) return answered;
+      run.usage = addUsage(run.usage, answered.usage);
+      throw new ModelError("content_filter", `provider "${candidate.provider.id}": the answer was withheld`);
     },
-    isVisible: () => run.itemText !== "",
+    isVisible: () => run.itemText !== "" || run.hasToolInput,
     mayFailover: () => !run.visible,
     shrink: () => {
       const smaller = dropOlderHalf(prompt.messages);
@@ -152,13 +165,14 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
   // A forced call is forced once; asking for it again after its result would never end.
   const asked = isFirst || request.toolChoice === "none" ? request.toolChoice : undefined;
   const choice = run.toolCallsLeft === 0 ? "none" : asked;
+  const hasOwnTools = offersOwnTools(run, kit, candidate);
   // A caller that names the embedded model wants it; the note about a missing model is left out.
   const notice = candidate.provider.embedded && run.agent.models.length === 0 ? kit.modelStates.notice() : undefined;
   return {
     model: candidate.model,
-    system: prompt.system,
+    system: hasOwnTools ? prompt.system : prompt.systemWithoutTools,
     messages: seesPictures(kit, candidate) ? prompt.messages : withoutPictures(prompt.messages),
-    tools: [...prompt.tools, ...(request.clientTools ?? [])],
+    tools: [...(hasOwnTools ? prompt.tools : []), ...(request.clientTools ?? [])],
     ...(choice === undefined ? {} : { toolChoice: choice }),
     ...(request.sampling ? { sampling: request.sampling } : {}),
     thinking: prompt.thinking,
@@ -170,6 +184,12 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
       ...(notice === undefined ? {} : { notice }),
     },
   };
+}
+
+/** Vendors refuse tools beside a response format, or call them instead of answering in it; other models take no tools at all. */
+function offersOwnTools(run: Run, kit: Kit, candidate: Candidate): boolean {
+  const format = run.request.sampling?.responseFormat;
+  return (format === undefined || format.type === "text") && kit.toolSupport.has(candidate);
 }
 
 /** False for a model whose provider says that it reads text only. */
@@ -218,7 +238,7 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
   const work = isSpent
     ? Promise.reject(new Error("this run has used all its tool calls; answer with what is known"))
     : call.broken
-      ? Promise.reject(new Error("its arguments are not valid JSON; send them again"))
+      ? Promise.reject(new Error(`its arguments are not valid JSON: ${call.broken}`))
       : kit.tools.invoke(run.agent, { name: call.name, args: call.args }, target);
   const result = await work.catch((error): ToolResult => toolFailure(error));
   const session = await present(kit, run.sessionKey);
@@ -260,9 +280,12 @@ function toModelResult(row: NewMessage): Prompt["messages"][number] {
   };
 }
 
+/** A call that was cut off, or whose arguments are no JSON object, must not be carried out: the caller is told that the answer is incomplete. */
 function stopReasonOf(result: TurnResult): string {
+  if (result.toolCalls.some(({ broken }) => broken !== undefined)) return "length";
+  if (result.finish === "length" || result.finish === "content_filter") return result.finish;
   if (result.toolCalls.length > 0) return "tool_calls";
-  return result.finish === "other" || result.finish === "tool_calls" ? "stop" : result.finish;
+  return "stop";
 }
 
 /** Models to try for a run: what a plugin chose comes first, then what would be tried without it. */
@@ -275,7 +298,7 @@ async function candidatesFor(run: Run, kit: Kit): Promise<Candidate[]> {
   const claim = await whileAlive(kit.ctx.runHook("model.resolve", event, { signal: run.signal, ...ids }), run.signal);
   if (!claim) return standard();
   const provider = kit.catalog.provider(claim.provider);
-  if (provider) return kit.models.candidates(run.agent, { provider: provider.id, model: claim.model });
+  if (provider) return kit.models.candidates(run.agent, { provider: provider.id, model: claim.model }, "routing");
   kit.ctx.logger.warn(`plugin "${claim.plugin}" chose model provider "${claim.provider}", which is not there`, { hook: "model.resolve" });
   return standard();
 }

@@ -13,6 +13,8 @@ const CHARS_PER_TOKEN = 3;
 
 export interface Prompt {
   system: string;
+  /** The same for a request that offers no tools of the agent. */
+  systemWithoutTools: string;
   tools: ModelToolSpec[];
   messages: ModelMessage[];
   thinking: string;
@@ -27,17 +29,20 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   await kit.tools.ready();
   const specs = kit.tools.specs(run.agent, run);
   const hasMemory = specs.some((s) => s.name === "memory_search");
+  const citations = hasMemory ? citationsFor(run, kit, isGroup) : "none";
   const parts = await hooked(run, kit, {
-    system: systemParts(run.agent, { files, hasMemory, citations: hasMemory ? citationsFor(run, kit, isGroup) : "none" }),
+    system: systemParts(run.agent, { files, hasMemory, citations }),
     tools: specs.map((s) => s.name),
   });
-  const system = [...parts.system, situation(run, now), ...parts.context, run.request.extraSystem ?? ""]
-    .filter((p) => p !== "")
-    .join("\n\n");
+  const toText = (stable: readonly string[]) =>
+    [...stable, situation(run, now), ...parts.context, run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
+  const system = toText(parts.system);
+  const advice = memoryAdvice(citations);
   const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
   const window = agentSetting(kit.config, run.agent.id, "contextTokens") ?? known?.contextWindow ?? DEFAULT_WINDOW_TOKENS;
   return {
     system,
+    systemWithoutTools: toText(parts.system.filter((part) => part !== advice)),
     tools: specs.filter((s) => parts.tools.includes(s.name)),
     messages: fitMessages(await conversation(run, kit), window * CHARS_PER_TOKEN - system.length),
     thinking: thinkingOf(run, kit, session),

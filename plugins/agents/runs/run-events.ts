@@ -12,7 +12,7 @@ import {
 import { cutBytes } from "../common/cut.ts";
 import { toWireMessage, unframed, visibleText } from "../sessions/display.ts";
 import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
-import { joinAssistant } from "./event-log.ts";
+import { joinDeltas } from "./event-log.ts";
 import type { RunFailure } from "./failure.ts";
 import type { Run } from "./run.ts";
 
@@ -53,6 +53,20 @@ export class RunEvents {
   /** The present message is whole: what was held back of it is told. */
   textEnd(run: Run): void {
     this.#emitText(run, run.completeText());
+  }
+
+  reasoning(run: Run, delta: string): void {
+    run.think(delta);
+    const { itemId, itemReasoning: text } = run;
+    const event = this.#record(run, "reasoning", { text, delta, itemId });
+    this.#emitDelta(run, event, `reasoning:${run.id}:${itemId}`);
+  }
+
+  /** A call of a client tool, while the model writes it. */
+  toolInput(run: Run, { id, name }: { id: string; name: string }, delta: string): void {
+    run.hasToolInput = true;
+    const event = this.#record(run, "toolInput", { toolCallId: id, name, delta });
+    this.#emitDelta(run, event, `input:${run.id}:${id}`);
   }
 
   toolStart(run: Run, { id, name, args }: { id: string; name: string; args: unknown }, session: SessionRow | undefined): void {
@@ -128,7 +142,7 @@ export class RunEvents {
     const { itemId, shownText: text } = run;
     const event = this.#record(run, "assistant", { text, delta, itemId });
     const only = this.#follows(run);
-    this.#ctx.emit("agent", event, { only, merge: { key: `agent:${run.id}:${itemId}`, join: joinAgentText } });
+    this.#emitDelta(run, event, `agent:${run.id}:${itemId}`);
     const message = { role: "assistant", content: [{ type: "text", text }], timestamp: event.ts };
     this.#ctx.emit("chat", chatOf(run, { state: "delta", deltaText: delta, message }), {
       only,
@@ -147,6 +161,10 @@ export class RunEvents {
       topic: messagesTopic(run.sessionKey),
       only: (client) => !sees(client),
     });
+  }
+
+  #emitDelta(run: Run, event: RunEvent, key: string): void {
+    this.#ctx.emit("agent", event, { only: this.#follows(run), merge: { key, join: joinAgentText } });
   }
 
   #emitAgent(run: Run, event: RunEvent): void {
@@ -208,7 +226,7 @@ function shownResult({ content: framed, details }: ToolResult): JsonObject {
 }
 
 function joinAgentText(earlier: unknown, later: unknown): unknown {
-  return joinAssistant(earlier as RunEvent, later as RunEvent);
+  return joinDeltas(earlier as RunEvent, later as RunEvent);
 }
 
 function joinChatText(earlier: unknown, later: unknown): unknown {

@@ -183,17 +183,30 @@ describe("failures", () => {
     expect(final).toMatchObject({ result: { payloads: [{ text: "ok at try 3" }] } });
   });
 
-  test("the agent's own model steps in for an override that fails, and the events name both", async () => {
-    const client = await gw.client();
-    const frames = record(client);
+  test("a chosen model that fails is never replaced, also while it rests", async () => {
+    for (let time = 1; time <= 2; time++) {
+      const request = { message: "hi", sessionKey: "chosen", model: "script/locked", trigger: "user" as const, actor: internal };
+      const { done } = await gw.service("agents@1").run(request);
+      expect(await done).toMatchObject({ status: "error", code: "AUTH", model: "locked" });
+    }
+  });
 
-    const { final } = await gw.ask({ idempotencyKey: "failover", sessionKey: "failover", model: "script/locked" }, client);
+  test("a fallback steps in for the agent's own model when that fails, and the events name both", async () => {
+    const model = { primary: "script/locked", fallbacks: ["script/ok"] };
+    const spare = await createAgentsGateway({ config: { agents: { list: [{ id: "main", model }] } } });
+    try {
+      const client = await spare.client();
+      const frames = record(client);
+      const { final } = await spare.ask({ idempotencyKey: "failover", sessionKey: "failover" }, client);
 
-    expect(final).toMatchObject({ result: { meta: { agentMeta: { model: "ok" } } } });
-    const models = frames
-      .filter((f) => (f.payload.data as JsonObject | undefined)?.phase === "model")
-      .map((f) => (f.payload.data as JsonObject).model);
-    expect(models).toEqual(["locked", "ok"]);
+      expect(final).toMatchObject({ result: { meta: { agentMeta: { model: "ok" } } } });
+      const models = frames
+        .filter((f) => (f.payload.data as JsonObject | undefined)?.phase === "model")
+        .map((f) => (f.payload.data as JsonObject).model);
+      expect(models).toEqual(["locked", "ok"]);
+    } finally {
+      await spare.close();
+    }
   });
 
   test("a run out of time ends with TIMEOUT and keeps what was shown", async () => {

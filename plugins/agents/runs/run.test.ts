@@ -32,6 +32,21 @@ test("what is shown of a message, piece by piece, is the message", () => {
   expect(run.shownText).toBe(pieces.join(""));
 });
 
+const frame =
+  '<<<EXTERNAL_UNTRUSTED_CONTENT id="9f2c4e1ab07d3356">>>\nSource: Email\n---\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="9f2c4e1ab07d3356">>>';
+test.each([
+  ["white space only is not shown", ["\n", "\n", "\n".repeat(100)], ""],
+  ["white space around an empty frame is not shown", ["\n\n", frame, "\n"], ""],
+  ["white space before a word is shown with it", ["\n", "\n", "Hello", "\n"], "\n\nHello\n"],
+])("%s, and the texts of the run say the same", (_name, pieces, expected) => {
+  const run = runOf();
+  const shown = [...pieces.map((piece) => run.write(piece)), run.completeText()];
+  run.endMessage();
+
+  expect(shown.join("")).toBe(expected);
+  expect(run.shownTexts.join("")).toBe(expected);
+});
+
 test.each([
   ["an answer", undefined],
   ["a heartbeat's answer", { ackMaxChars: 300 }],

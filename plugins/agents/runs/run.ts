@@ -57,6 +57,11 @@ export class Run {
   /** The message being written. */
   itemId = "";
   itemText = "";
+  /** Reasoning of the message being written, and of those before it. */
+  itemReasoning = "";
+  readonly reasonings: string[] = [];
+  /** A piece of a call of a client tool was shown. */
+  hasToolInput = false;
   /** Text that people may see: without the acknowledgement tokens of the agent, and without frames of external text. */
   shownText = "";
   /** Texts of the finished assistant messages. */
@@ -86,6 +91,8 @@ export class Run {
   /** Units of the message that have passed the filter. */
   #passed = 0;
   #frames = createFrameStripper();
+  /** White space at the start of the message, which waits for a word. */
+  #lead = "";
 
   constructor(init: RunInit) {
     this.id = init.id;
@@ -133,10 +140,16 @@ export class Run {
   beginMessage(): void {
     this.itemId = randomUUID();
     this.itemText = "";
+    this.itemReasoning = "";
     this.shownText = "";
     this.#filter = createReplyFilter(this.heartbeat?.ackMaxChars);
     this.#passed = 0;
     this.#frames = createFrameStripper();
+    this.#lead = "";
+  }
+
+  think(delta: string): void {
+    this.itemReasoning += delta;
   }
 
   /** @returns what is now to be seen besides */
@@ -158,22 +171,31 @@ export class Run {
     return isDelta ? delta : length === 0 ? "" : passed.slice(-length);
   }
 
+  /** A message of white space only is never shown: nobody could take it back. */
   #show(added: string): string {
-    this.shownText += added;
-    return added;
+    if (this.shownText === "" && added.trim() === "") {
+      this.#lead += added;
+      return "";
+    }
+    const shown = this.#lead + added;
+    this.#lead = "";
+    this.shownText += shown;
+    return shown;
   }
 
   /** Completes the message that is being written. */
   endMessage(): void {
     if (this.itemText !== "") this.texts.push(this.itemText);
-    if (this.shownText.trim() !== "") this.shownTexts.push(this.shownText);
+    if (this.shownText !== "") this.shownTexts.push(this.shownText);
+    if (this.itemReasoning !== "") this.reasonings.push(this.itemReasoning);
     this.itemText = "";
+    this.itemReasoning = "";
     this.shownText = "";
   }
 
   /** Whether anything readable was shown so far. */
   get visible(): boolean {
-    return this.itemText !== "" || this.texts.length > 0;
+    return this.itemText !== "" || this.texts.length > 0 || this.hasToolInput;
   }
 
   settle(outcome: StoredOutcome): void {

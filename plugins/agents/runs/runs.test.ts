@@ -163,6 +163,7 @@ describe("outcomes", () => {
 
 describe("failures", () => {
   test("a model fault keeps its class, status and model", () => {
+    expect(toRunFailure(new ModelError("quota", "no credit", { status: 402 }))).toMatchObject({ code: "QUOTA", kind: "rate_limit" });
     const failure = toRunFailure(new ModelError("rate_limit", "slow down", { status: 429 }), { provider: "p", model: "m" });
     expect(failure).toMatchObject({
       code: "RATE_LIMIT",

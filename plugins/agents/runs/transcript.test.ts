@@ -96,16 +96,28 @@ describe("messages for a vendor", () => {
     expect(tools.map((t) => t.text)).toEqual(["first", "second"]);
   });
 
-  test("pictures go out with their own turn only", () => {
-    const image: MessageBlock = { type: "image", mimeType: "image/png", data: "AAAA" };
-    const rows = [
-      { ...row("user", "", { runId: "1" }), content: [image] },
-      { ...row("user", "", { runId: "2" }), content: [image] },
-    ];
-    expect(toModelMessages(rows, new Set(["2"])).map((m) => (m.role === "user" ? m.content[0] : m))).toEqual([
-      { type: "text", text: "[image]" },
-      image,
-    ]);
+  describe("pictures", () => {
+    const image = (data = "AAAA"): MessageBlock => ({ type: "image", mimeType: "image/png", data });
+    const sent = (turns: MessageBlock[][]) => {
+      const rows = turns.map((content, i) => ({ ...row("user", "", { runId: String(i) }), content }));
+      const last = new Set([String(turns.length - 1)]);
+      return toModelMessages(rows, last).map((m) => (m.role === "user" ? m.content.filter(({ type }) => type === "image").length : m));
+    };
+
+    test("of the present turn all go out, of earlier ones the newest eight", () => {
+      const present = Array.from({ length: 9 }, () => image());
+      expect(sent([[image()], [image()], ...Array.from({ length: 7 }, () => [image()]), present])).toEqual([0, 1, 1, 1, 1, 1, 1, 1, 1, 9]);
+    });
+
+    test("of earlier turns are 20 MiB at most", () => {
+      const large = () => image("A".repeat((15 * 1024 * 1024 * 4) / 3));
+      expect(sent([[image()], [large()], [large()], [image()], [image()]])).toEqual([0, 0, 1, 1, 1]);
+    });
+
+    test("that were left out, or are too old, are a note", () => {
+      const rows = [{ ...row("user", "", { runId: "1" }), content: [image("")] }];
+      expect(toModelMessages(rows, new Set(["1"]))).toEqual([{ role: "user", content: [{ type: "text", text: "[image]" }] }]);
+    });
   });
 
   test("an answer without text is left out", () => {

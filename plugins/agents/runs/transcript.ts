@@ -32,10 +32,11 @@ export function orderByRun(rows: readonly MessageRow[], present: string, turnOf:
 export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>): ModelMessage[] {
   const out: ModelMessage[] = [];
   const results = new Results(rows);
+  const shown = picturesWithin(rows, present);
   for (const [i, row] of rows.entries()) {
     if (row.role === "toolResult") continue;
     if (row.role === "user") {
-      const content = userContent(row.content, isOf(row, present));
+      const content = userContent(row.content, shown);
       const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || (isOf(row, present) && isOf(rows[i - 1], present));
       const before = joins ? out.at(-1) : undefined;
       // Not every vendor takes two messages of a user in a row.
@@ -46,7 +47,7 @@ export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySe
     const toolCalls = callsOf(row.content);
     const text = textOf(row.content);
     if (text === "" && toolCalls.length === 0) continue;
-    out.push({ role: "assistant", text, toolCalls });
+    out.push({ role: "assistant", text, toolCalls: toolCalls.map(asSent) });
     for (const call of toolCalls) {
       // Some vendors number their calls anew in each turn: the next free result after the call is meant.
       out.push(toolMessage(call, results.take(call.id, i)));
@@ -89,6 +90,11 @@ function toolMessage(call: { id: string; name: string }, result: MessageRow | un
   return { ...base, text: textOf(result.content), ...(result.isError ? { isError: true } : {}) };
 }
 
+/** A call as a vendor takes it back: arguments that were no JSON object are left out. */
+export function asSent({ id, name, args }: { id: string; name: string; args: unknown }): { id: string; name: string; args: unknown } {
+  return { id, name, args: typeof args === "object" && args !== null ? args : {} };
+}
+
 /** Drops the older half of what comes before the present turn, at a user message; undefined when nothing can go. */
 export function dropOlderHalf(messages: readonly ModelMessage[]): ModelMessage[] | undefined {
   const starts = messages.flatMap((m, i) => (m.role === "user" ? [i] : []));
@@ -118,12 +124,46 @@ export function callsOf(content: readonly MessageBlock[]): Array<{ id: string; n
   return content.flatMap((b) => (b.type === "toolCall" ? [{ id: b.id, name: b.name, args: b.arguments }] : []));
 }
 
-/** Pictures are sent once, with the turn they belong to. */
-export function userContent(content: readonly MessageBlock[], present: boolean): Extract<ModelMessage, { role: "user" }>["content"] {
+type Picture = Extract<MessageBlock, { type: "image" }>;
+
+/** Pictures of earlier turns that are sent again: the newest, so many and as large together. */
+const MAX_EARLIER_PICTURES = 8;
+const MAX_EARLIER_BYTES = 20 * 1024 * 1024;
+
+/** The pictures a model gets to see: all of the present turn, and of the earlier ones the newest within budget. */
+function picturesWithin(rows: readonly MessageRow[], present: ReadonlySet<string>): ReadonlySet<Picture> {
+  const shown = new Set<Picture>();
+  let [count, bytes] = [MAX_EARLIER_PICTURES, MAX_EARLIER_BYTES];
+  for (const row of rows.toReversed()) {
+    if (row.role !== "user") continue;
+    for (const picture of row.content.toReversed()) {
+      if (picture.type !== "image" || picture.data === "") continue;
+      if (isOf(row, present)) {
+        shown.add(picture);
+        continue;
+      }
+      count -= 1;
+      bytes -= (picture.data.length * 3) / 4;
+      if (count < 0 || bytes < 0) return shown;
+      shown.add(picture);
+    }
+  }
+  return shown;
+}
+
+/** @param shown pictures that are sent; absent: all */
+export function userContent(
+  content: readonly MessageBlock[],
+  shown?: ReadonlySet<Picture>,
+): Extract<ModelMessage, { role: "user" }>["content"] {
   return content.flatMap((b) => {
     if (b.type === "text") return b.text === "" ? [] : [{ type: "text" as const, text: b.text }];
     if (b.type !== "image") return [];
-    return [present ? { type: "image" as const, mimeType: b.mimeType, data: b.data } : { type: "text" as const, text: "[image]" }];
+    return [
+      b.data !== "" && (!shown || shown.has(b))
+        ? { type: "image" as const, mimeType: b.mimeType, data: b.data }
+        : { type: "text" as const, text: "[image]" },
+    ];
   });
 }
 
@@ -138,8 +178,11 @@ export function withoutPictures(messages: readonly ModelMessage[]): ModelMessage
   });
 }
 
+/** Size of a picture in a prompt, as that of so much text. */
+const PICTURE_CHARS = 3_600;
+
 function sizeOf(message: ModelMessage): number {
-  if (message.role === "user") return message.content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : 1_000), 0);
+  if (message.role === "user") return message.content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : PICTURE_CHARS), 0);
   if (message.role === "tool") return message.text.length;
   return message.text.length + message.toolCalls.reduce((sum, c) => sum + (JSON.stringify(c.args) ?? "").length, 0);
 }

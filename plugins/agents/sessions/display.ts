@@ -1,4 +1,5 @@
 import { cutEnd, type JsonObject, type MessageBlock, type MessageRow, stripFrames } from "svc/sdk";
+import { senderOf } from "./sender.ts";
 
 /** A larger message is shown as a placeholder; bytes of its JSON. */
 const MAX_MESSAGE_BYTES = 131_072;
@@ -13,12 +14,13 @@ const controlToken = /<\|[a-z_]{1,40}\|>/gi;
 /** A stored message as `chat.history` and the events show it. */
 export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGER): JsonObject {
   const content = row.content.flatMap((block) => showBlock(block, row.role, maxChars));
+  const sender = senderOf(row);
   const message: JsonObject = {
     role: row.role,
     content,
     timestamp: row.ts,
     ...pick(row, ["toolCallId", "toolName", "isError", "stopReason", "aborted", "usage", "provider", "model"]),
-    ...smallDetails(row.details),
+    ...(sender ? { sender } : smallDetails(row.details)),
     __svc: { id: row.id, seq: row.seq, ...pick(row, ["runId", "kind"]) },
   };
   if (isSmall(row, maxChars) || Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return message;

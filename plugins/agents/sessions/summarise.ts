@@ -36,6 +36,7 @@ export async function summarise(
   const { value } = await withFailover({
     candidates: usable,
     cooldown: kit.cooldown,
+    isCurrent: ({ provider }) => kit.catalog.provider(provider.id) === provider,
     attempt: (candidate) => ask(candidate, { source, session, signal }),
     isVisible: () => false,
     mayFailover: () => true,

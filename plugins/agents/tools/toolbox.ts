@@ -38,6 +38,8 @@ export interface ToolTarget {
   signal: AbortSignal;
   /** Default true. */
   hasOperatorTools?: boolean;
+  /** The arguments are checked, and that is all. */
+  dryRun?: boolean;
   /** Tools that the run is narrowed to. */
   tools?: RunRequest["tools"];
 }
@@ -128,6 +130,7 @@ export function createToolBox(ctx: PluginContext): ToolBox {
       const isKeptBack = (target.hasOperatorTools === false && isOperatorTool(name)) || !isLeft(name, target.tools);
       if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
       const value = await validated(entry, args);
+      if (target.dryRun) return { content: [] };
       const allowed = await gate(ctx, { tool: name, args: value }, target);
       // Arguments that a plugin has changed must fit the tool's schema as well.
       const revised = allowed === value ? value : await validated(entry, allowed);

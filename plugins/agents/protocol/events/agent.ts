@@ -53,6 +53,14 @@ const assistant = z.object({
   replace: z.literal(true).exactOptional().describe("earlier text changed"),
 });
 
+const reasoning = z.object({
+  text: z.string().describe("thought for the present message so far"),
+  delta: z.string().describe("what was added"),
+  itemId: z.string().describe("of the message that is thought about"),
+});
+
+const toolInput = z.object({ toolCallId: z.string(), name: z.string(), delta: z.string().describe("further text of the arguments") });
+
 const item = z.object({
   itemId: z.string(),
   kind: z.literal("tool"),
@@ -71,6 +79,8 @@ export const toolPayload = z.object({ ...common, stream: z.literal("tool"), data
 export const agentPayload = z.discriminatedUnion("stream", [
   z.object({ ...common, stream: z.literal("lifecycle"), data: lifecycle }),
   z.object({ ...common, stream: z.literal("assistant"), data: assistant }),
+  z.object({ ...common, stream: z.literal("reasoning"), data: reasoning }),
+  z.object({ ...common, stream: z.literal("toolInput"), data: toolInput }).describe("a call of a tool that the caller runs is written"),
   toolPayload,
   z.object({ ...common, stream: z.literal("item"), data: item }),
   z.object({

@@ -17,6 +17,14 @@ export const message = z
     toolName: z.string().exactOptional(),
     isError: z.boolean().exactOptional(),
     details: z.unknown().optional().describe("machine-readable form of a tool result"),
+    sender: z
+      .object({
+        id: z.string().describe("on its platform; nobody else can take it on"),
+        name: z.string().exactOptional().describe("as the platform tells it; it may change hands"),
+        channel: z.string().exactOptional(),
+      })
+      .exactOptional()
+      .describe("person on a channel who wrote it; one printable line each"),
     stopReason: z.string().exactOptional(),
     aborted: z.boolean().exactOptional(),
     usage: usage.exactOptional(),

@@ -1,0 +1,32 @@
+import { cutEnd, isRecord, type MessageRow, type MessageSender, oneLine, printableLine } from "svc/sdk";
+
+const MAX_CHARS = 100;
+
+/** The author of a message as its row keeps it. Names are a stranger's: on one line, and without characters that control a terminal or the direction of writing. */
+export function senderDetails(sender: MessageSender | undefined): Pick<MessageRow, "details"> {
+  if (!sender) return {};
+  const { id, name, channel } = sender;
+  const shownName = name === undefined ? "" : shown(name);
+  return {
+    details: {
+      sender: {
+        id: shown(id),
+        ...(shownName === "" ? {} : { name: shownName }),
+        ...(channel === undefined ? {} : { channel: shown(channel) }),
+      },
+    },
+  };
+}
+
+/** The author of a stored message of a person; undefined for one of a client, and of an earlier version. */
+export function senderOf({ role, details }: Pick<MessageRow, "role" | "details">): MessageSender | undefined {
+  const sender = role === "user" && isRecord(details) ? details.sender : undefined;
+  if (!isRecord(sender) || typeof sender.id !== "string") return undefined;
+  const { id, name, channel } = sender;
+  return { id, ...(typeof name === "string" ? { name } : {}), ...(typeof channel === "string" ? { channel } : {}) };
+}
+
+function shown(text: string): string {
+  // Cut first: a name may have the size of a message.
+  return oneLine(printableLine(oneLine(cutEnd(text, 4 * MAX_CHARS), 2 * MAX_CHARS)), MAX_CHARS);
+}
