@@ -1,12 +1,15 @@
 import { type HttpCall, messageOf, type PluginContext, type RunHandle, type RunRequest } from "svc/sdk";
 import { createChunks } from "./chunks.ts";
 import { completionResponse, createEnvelope, type Envelope, judge } from "./completion.ts";
+import { onDisconnect } from "./disconnect.ts";
 import { badRequest } from "./errors.ts";
-import { createEventStream } from "./event-stream.ts";
-import { decodeImages } from "./images.ts";
+import { createEventStream, eventStreamHeaders } from "./event-stream.ts";
+import { isRepeat, repeatedRun, requestIdOf } from "./idempotency.ts";
+import { addEarlierImages, decodeImages } from "./images.ts";
 import { toTurn } from "./prompt.ts";
 import { relay } from "./relay.ts";
 import { type ChatRequest, parseChatRequest } from "./request.ts";
+import { thinkingOf } from "./sampling.ts";
 import { checkBackendModelScope, parseBackendModel, resolveTarget } from "./target.ts";
 import { demandInstruction } from "./tools.ts";
 
@@ -15,15 +18,31 @@ export function createChatHandler(ctx: PluginContext): (call: HttpCall) => Promi
   return async (call) => {
     checkBackendModelScope(call);
     const request = parseChatRequest(await call.json());
-    const run = await toRunRequest(request, call, ctx);
-    const envelope = createEnvelope(request.model, ctx.clock.now());
-    const handle = await ctx.service("agents@1").run(run);
-    const goAway = onDisconnect(call.req.signal, handle);
-    if (request.stream) return streamedAnswer({ handle, request, envelope, goAway }, ctx);
-    const outcome = await handle.done;
-    goAway.dispose();
-    return completionResponse(envelope, judge(outcome, request.demand));
+    const { uuid, isKeyed } = await requestIdOf(call, ctx.snapshot());
+    const id = `chatcmpl_${uuid}`;
+    const handle =
+      (isKeyed ? await repeatedRun(id, call, ctx) : undefined) ??
+      (await ctx.service("agents@1").run({ ...(await toRunRequest(request, call, ctx)), runId: id }));
+    const answer = await answerOf({ handle, request, envelope: createEnvelope(id, request.model, handle.acceptedAt) }, call, ctx);
+    if (isRepeat(handle)) answer.headers.set("Idempotent-Replay", "true");
+    return answer;
   };
+}
+
+interface Answer {
+  handle: RunHandle;
+  request: ChatRequest;
+  envelope: Envelope;
+}
+
+async function answerOf(parts: Answer, call: HttpCall, ctx: PluginContext): Promise<Response> {
+  const { handle, request, envelope } = parts;
+  // The run ends with the client of the request that began it, not with that of a repeat.
+  const watch = isRepeat(handle) ? undefined : onDisconnect(call.req.signal, handle);
+  if (request.stream) return streamedAnswer(parts, watch, ctx);
+  const outcome = await handle.done;
+  watch?.dispose();
+  return completionResponse(envelope, judge(outcome, request.demand), request);
 }
 
 async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginContext): Promise<RunRequest> {
@@ -34,8 +53,10 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginCon
   const target = resolveTarget(ctx.service("agents@1"), { model: request.model, user: request.user, headers: call.req.headers });
   if (turn.orphan !== undefined && target.isFresh)
     throw badRequest(`${turn.orphan}.tool_call_id: no tool call with this id comes before it`);
+  await addEarlierImages(turn.earlierImages);
   const model = parseBackendModel(call.req.headers.get("x-svc-model"));
-  const { clientTools, demand } = request;
+  const { clientTools, demand, sampling } = request;
+  const thinking = thinkingOf(sampling.reasoningEffort);
   const system = [turn.system, ...(demand ? [demandInstruction(demand, clientTools)] : [])].filter((text) => text !== "").join("\n\n");
   return {
     message: turn.message,
@@ -50,35 +71,21 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginCon
     ...(turn.toolResults.length > 0 ? { toolResults: turn.toolResults } : {}),
     ...(clientTools.length > 0 ? { clientTools } : {}),
     ...(demand ? { toolChoice: demand.tool === undefined ? "required" : { name: demand.tool } } : {}),
+    ...(thinking === undefined ? {} : { thinking }),
     ...(Object.keys(request.sampling).length > 0 ? { sampling: request.sampling } : {}),
   };
 }
 
-interface Answer {
-  handle: RunHandle;
-  request: ChatRequest;
-  envelope: Envelope;
-  goAway: { dispose(): void };
-}
-
-function streamedAnswer({ handle, request, envelope, goAway }: Answer, ctx: PluginContext): Response {
-  const out = createEventStream({ clock: ctx.clock, timers: ctx.timers, onGone: () => handle.abort("disconnect") });
-  const chunks = createChunks(envelope);
+/** @param watch undefined for a repeat, whose client ends nothing */
+function streamedAnswer({ handle, request, envelope }: Answer, watch: { dispose(): void } | undefined, ctx: PluginContext): Response {
+  const out = createEventStream({ clock: ctx.clock, timers: ctx.timers, onGone: () => watch && handle.abort("disconnect") });
+  const chunks = createChunks(envelope, request);
   out.write(chunks.role());
-  relay(handle, out, { chunks, includeUsage: request.includeUsage, demand: request.demand })
+  relay(handle, out, { chunks, ...request })
     .catch((error: unknown) => {
       ctx.logger.error("a streamed answer broke off", { runId: handle.runId, error: messageOf(error) });
       out.close();
     })
-    .finally(goAway.dispose);
-  const headers = { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-cache", "X-Accel-Buffering": "no" };
-  return new Response(out.body, { headers });
-}
-
-/** Aborts the run when the client goes away before its end. */
-function onDisconnect(signal: AbortSignal, handle: RunHandle): { dispose(): void } {
-  const abort = () => handle.abort("disconnect");
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  return { dispose: () => signal.removeEventListener("abort", abort) };
+    .finally(() => watch?.dispose());
+  return new Response(out.body, { headers: eventStreamHeaders });
 }

@@ -1,5 +1,5 @@
 import type { Usage } from "svc/sdk";
-import { argumentsOf, type Envelope, usageOf } from "./completion.ts";
+import { type Envelope, type FinishReason, finishReasonOf, usageOf } from "./completion.ts";
 import { errorJson, type Problem } from "./error-body.ts";
 
 /** Longest piece of a call's arguments, in UTF-16 units. */
@@ -12,24 +12,29 @@ export const keepaliveFrame = ": keepalive\n\n";
 export interface Chunks {
   role(): string;
   text(delta: string): string;
-  toolCall(index: number, call: { id: string; name: string; args: unknown }): string[];
-  finish(reason: "stop" | "length" | "tool_calls"): string;
+  reasoning(delta: string): string;
+  /** Opens call number `index`. */
+  callStart(index: number, call: { id: string; name: string }): string;
+  /** Further arguments of a call. */
+  callArguments(index: number, text: string): string[];
+  finish(reason: FinishReason): string;
   usage(usage: Usage): string;
 }
 
-export function createChunks({ id, created, model }: Envelope): Chunks {
+/** @param options `isLegacy`: calls in the form of `functions` */
+export function createChunks({ id, created, model }: Envelope, { isLegacy = false } = {}): Chunks {
   const head = `data: {"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
   const choice = (delta: string, reason: string | null = null) =>
     `${head}{"index":0,"delta":${delta},"finish_reason":${JSON.stringify(reason)}}]}\n\n`;
+  const part = (index: number, value: { function: object; id?: string; type?: "function" }) =>
+    choice(JSON.stringify(isLegacy ? { function_call: value.function } : { tool_calls: [{ index, ...value }] }));
   return {
     role: () => choice('{"role":"assistant"}'),
     text: (delta) => choice(`{"content":${JSON.stringify(delta)}}`),
-    toolCall(index, call) {
-      const part = (value: object) => choice(JSON.stringify({ tool_calls: [{ index, ...value }] }));
-      const opening = part({ id: call.id, type: "function", function: { name: call.name, arguments: "" } });
-      return [opening, ...pieces(argumentsOf(call.args)).map((piece) => part({ function: { arguments: piece } }))];
-    },
-    finish: (reason) => choice("{}", reason),
+    reasoning: (delta) => choice(`{"reasoning_content":${JSON.stringify(delta)}}`),
+    callStart: (index, { id: callId, name }) => part(index, { id: callId, type: "function", function: { name, arguments: "" } }),
+    callArguments: (index, text) => pieces(text).map((piece) => part(index, { function: { arguments: piece } })),
+    finish: (reason) => choice("{}", finishReasonOf(reason, isLegacy)),
     usage: (usage) => `${head}],"usage":${JSON.stringify(usageOf(usage))}}\n\n`,
   };
 }

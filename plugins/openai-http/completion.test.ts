@@ -16,7 +16,7 @@ describe("the verdict on a run", () => {
   test.each([
     ["stop", "stop"],
     ["length", "length"],
-    ["content_filter", "stop"],
+    ["content_filter", "content_filter"],
   ])("stop reason %s → finish_reason %s", (stopReason, finishReason) => {
     expect(judge({ ...ok, stopReason }, undefined)).toMatchObject({ ok: true, finishReason });
   });
@@ -49,6 +49,7 @@ describe("the verdict on a run", () => {
 
   test.each([
     ["AUTH", 401, "authentication_error", null, "the upstream provider rejected its credential"],
+    ["QUOTA", 402, "insufficient_quota", null, "told"],
     ["RATE_LIMIT", 429, "rate_limit_error", null, "told"],
     ["OVERLOADED", 503, "api_error", null, "upstream provider overloaded"],
     ["NETWORK", 502, "api_error", null, "upstream provider error"],
@@ -109,8 +110,8 @@ test("usage is zeros when the provider reported none, and the larger total count
 });
 
 test("the answer echoes the model as it was sent", () => {
-  expect(createEnvelope(" SVC ", 1999)).toMatchObject({ model: " SVC ", created: 1 });
-  expect(createEnvelope(undefined, 0).model).toBe("svc");
+  expect(createEnvelope("c1", " SVC ", 1999)).toMatchObject({ model: " SVC ", created: 1 });
+  expect(createEnvelope("c1", undefined, 0).model).toBe("svc");
 });
 
 describe("frames", () => {
@@ -132,9 +133,10 @@ describe("frames", () => {
 
   test("of a call open with its name and carry its arguments in pieces", () => {
     const args = { text: "x".repeat(600) };
-    const frames = createChunks(envelope)
-      .toolCall(1, { id: "c1", name: "note", args })
-      .map((f) => parse(f).choices[0].delta.tool_calls[0]);
+    const chunks = createChunks(envelope);
+    const frames = [chunks.callStart(1, { id: "c1", name: "note" }), ...chunks.callArguments(1, JSON.stringify(args))].map(
+      (f) => parse(f).choices[0].delta.tool_calls[0],
+    );
 
     expect(frames[0]).toEqual({ index: 1, id: "c1", type: "function", function: { name: "note", arguments: "" } });
     const rest = frames.slice(1).map((f) => f.function.arguments);
@@ -169,7 +171,7 @@ test.each([
   ["v1-bad-request", 400, { status: 400, type: "invalid_request_error", code: null, message: "told" }],
   ["v1-model-not-found", 404, { status: 404, type: "invalid_request_error", code: "model_not_found" }],
   ["invalid-model", 400, { status: 404, type: "invalid_request_error", code: "model_not_found" }],
-  ["client-tool-conflict", 400, { status: 400, message: "invalid tool configuration" }],
+  ["client-tool-conflict", 400, { status: 400, message: "told" }],
   ["draining", 503, { status: 503, type: "api_error", code: "gateway_unavailable" }],
   ["internal", 500, { status: 500, type: "api_error", code: null, message: "internal error" }],
 ])("fault %s → error object", (code, status, problem) => {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { RunOutcome, Usage } from "svc/sdk";
 import { errorResponse, type Problem } from "./error-body.ts";
 import { type Demand, isMet, unmetDemand } from "./tools.ts";
@@ -11,48 +10,72 @@ export interface Envelope {
   model: string;
 }
 
-export function createEnvelope(model: string | undefined, nowMs: number): Envelope {
-  return { id: `chatcmpl_${randomUUID()}`, created: Math.floor(nowMs / 1000), model: model ?? "svc" };
+export function createEnvelope(id: string, model: string | undefined, nowMs: number): Envelope {
+  return { id, created: Math.floor(nowMs / 1000), model: model ?? "svc" };
 }
 
 /** Content of an answer without text and without calls. */
 const noText = "No response from svc.";
 
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
+
 /** A settled run as the client is told about it. */
 export type Verdict =
-  | { ok: true; text: string; toolCalls: RunOutcome["toolCalls"]; finishReason: "stop" | "length" | "tool_calls"; usage: Usage }
+  | { ok: true; text: string; toolCalls: RunOutcome["toolCalls"]; finishReason: FinishReason; reasoning: string; usage: Usage }
   | { ok: false; problem: Problem };
 
 /** Decides what a settled run means on this surface. Pure. */
 export function judge(outcome: RunOutcome, demand: Demand | undefined): Verdict {
+  const { toolCalls, usage, reasoning = "" } = outcome;
+  const isWithheld = outcome.code === "REFUSAL" || outcome.stopReason === "content_filter";
+  if (isWithheld) return { ok: true, text: outcome.text, toolCalls, finishReason: "content_filter", reasoning, usage };
   const isEmpty = outcome.status === "error" && outcome.code === "EMPTY_RESPONSE";
   if (outcome.status === "error" && !isEmpty) return { ok: false, problem: toUpstreamProblem(outcome) };
   if (demand && !isMet(demand, outcome.toolCalls)) {
     return { ok: false, problem: { status: 502, type: "api_error", code: null, message: unmetDemand(demand) } };
   }
-  const { toolCalls, usage } = outcome;
-  if (toolCalls.length > 0) return { ok: true, text: outcome.text, toolCalls, finishReason: "tool_calls", usage };
-  const finishReason = outcome.stopReason === "length" ? "length" : "stop";
-  return { ok: true, text: outcome.text === "" ? noText : outcome.text, toolCalls, finishReason, usage };
+  const isCut = outcome.stopReason === "length";
+  if (toolCalls.length > 0) {
+    return { ok: true, text: outcome.text, toolCalls, finishReason: isCut ? "length" : "tool_calls", reasoning, usage };
+  }
+  return {
+    ok: true,
+    text: outcome.text === "" ? noText : outcome.text,
+    toolCalls,
+    finishReason: isCut ? "length" : "stop",
+    reasoning,
+    usage,
+  };
 }
 
 /** The answer without streaming. */
-export function completionResponse(envelope: Envelope, verdict: Verdict): Response {
+export function completionResponse(envelope: Envelope, verdict: Verdict, { isLegacy = false } = {}): Response {
   if (!verdict.ok) return errorResponse(verdict.problem);
   const calls = verdict.toolCalls.map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: argumentsOf(args) } }));
-  const message = { role: "assistant", content: verdict.text, refusal: null, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const message = {
+    role: "assistant",
+    content: verdict.text,
+    refusal: null,
+    ...(verdict.reasoning === "" ? {} : { reasoning_content: verdict.reasoning }),
+    ...(calls.length === 0 ? {} : isLegacy ? { function_call: calls[0]?.function } : { tool_calls: calls }),
+  };
   const body = {
     id: envelope.id,
     object: "chat.completion",
     created: envelope.created,
     model: envelope.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: verdict.finishReason }],
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReasonOf(verdict.finishReason, isLegacy) }],
     usage: usageOf(verdict.usage),
   };
   return new Response(JSON.stringify(body), { headers: { "Content-Type": "application/json; charset=utf-8" } });
 }
 
-/** Arguments as the JSON text clients parse. */
+/** The legacy form of calls has its own reason. */
+export function finishReasonOf(reason: FinishReason, isLegacy: boolean): FinishReason | "function_call" {
+  return isLegacy && reason === "tool_calls" ? "function_call" : reason;
+}
+
+/** Arguments as the JSON text clients parse; what is no JSON object goes out as the model wrote it. */
 export function argumentsOf(args: unknown): string {
   return typeof args === "string" ? args : JSON.stringify(args ?? {});
 }

@@ -9,6 +9,12 @@ export interface Content {
 
 export const invalidImage = "Invalid image_url content in `messages`.";
 
+/** Parts of the vendor's API that this one has no use for, by type. */
+const refusedParts: Readonly<Record<string, string>> = {
+  file: "file parts (PDF and others) are not supported here; send the text of the file as a text part",
+  input_audio: "input_audio parts are not supported here; send a transcript as a text part",
+};
+
 /**
  * Reads `content`: a string, null, or parts.
  * @throws {SvcError} `v1-bad-request` for anything we would have to drop in silence
@@ -24,6 +30,7 @@ export function readContent(message: WireMessage, path: string): Content {
     const { type, ...fields } = asObject(part);
     if (type === "image_url") images.push(imageAddress(fields.image_url));
     else {
+      if (typeof type === "string" && Object.hasOwn(refusedParts, type)) throw badRequest(`${path}.content.${i}: ${refusedParts[type]}`);
       const text = type === "refusal" ? fields.refusal : isTextType(type) ? fields.text : undefined;
       if (typeof text !== "string") throw badRequest(`${path}.content.${i}: expected a text or image_url part`);
       texts.push(text);

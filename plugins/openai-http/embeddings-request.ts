@@ -1,14 +1,15 @@
 import { badRequest } from "./errors.ts";
 
-const MAX_INPUTS = 128;
-const MAX_INPUT_CHARS = 8_192;
-const MAX_TOTAL_CHARS = 65_536;
+/** Most texts of one request, as at the vendor; how much they are together is a matter of `http.maxBodyBytes`, and one of them of its model. */
+const MAX_INPUTS = 2_048;
 
 /** A request for embeddings, checked. */
 export interface EmbeddingsRequest {
   /** As the client wrote it; names an agent. */
   model: string;
   texts: string[];
+  /** Path of a text, for messages about it. */
+  pathOf(index: number): string;
   encoding: "float" | "base64";
   dimensions: number | undefined;
 }
@@ -23,6 +24,7 @@ export function parseEmbeddingsRequest(body: unknown): EmbeddingsRequest {
   return {
     model: parseModelField(model),
     texts: parseInput(input),
+    pathOf: (index) => pathOf(input, index),
     encoding: parseEncoding(encoding),
     dimensions: parseDimensions(dimensions),
   };
@@ -39,19 +41,16 @@ function parseInput(input: unknown): string[] {
   if (items.every((item) => item === "")) throw badRequest("`input` must contain at least one non-empty string.");
   // Counted first: what a hostile caller can make us look at ends here.
   if (items.length > MAX_INPUTS) throw badRequest(isTokens(items) ? noTokens : `Too many inputs (max ${MAX_INPUTS}).`);
-  let total = 0;
   for (const [i, item] of items.entries()) {
     if (typeof item !== "string")
       throw badRequest(isTokens([item]) ? noTokens : `${pathOf(input, i)}: expected string, received ${kindOf(item)}`);
     if (item === "") throw badRequest(`${pathOf(input, i)}: expected a non-empty string`);
-    if (item.length > MAX_INPUT_CHARS) throw badRequest(`Input too long (max ${MAX_INPUT_CHARS} chars).`);
-    total += item.length;
   }
-  if (total > MAX_TOTAL_CHARS) throw badRequest(`Total input too large (max ${MAX_TOTAL_CHARS} chars).`);
   return items as string[];
 }
 
-const noTokens = "input: expected a string or an array of strings, received tokens; send the text itself";
+const noTokens =
+  "input: expected a string or an array of strings, received token arrays, which another model's tokenizer made; send the text itself (LangChain for Python: check_embedding_ctx_length=False)";
 
 function isTokens(items: readonly unknown[]): boolean {
   return items.some((item) => typeof item === "number" || (Array.isArray(item) && typeof item[0] === "number"));

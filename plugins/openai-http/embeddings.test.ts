@@ -3,26 +3,32 @@ import OpenAI from "openai";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createFakeGeminiEmbeddings, type FakeGemini } from "../../test/fakes/embedding-gemini.ts";
-import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
+import { createFakeMistralEmbeddings, createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
 import { wordVector } from "../../test/fakes/embedding-vectors.ts";
 
 const plugins = ["store", "agents", "memory-core", "embed-openai", "embed-mistral", "embed-gemini", "openai-http"];
 
+const MAX_BODY_BYTES = 1_000_000;
+
 let vendor: FakeOpenAiEmbeddings;
 let gemini: FakeGemini;
+let mistral: Awaited<ReturnType<typeof createFakeMistralEmbeddings>>;
 let gateway: TestGateway;
 let client: OpenAI;
 
 beforeAll(async () => {
   vendor = await createFakeOpenAiEmbeddings();
   gemini = await createFakeGeminiEmbeddings();
+  mistral = await createFakeMistralEmbeddings({ apiKey: "key-of-mistral" });
   const remote = { baseUrl: vendor.url, apiKey: vendor.apiKey };
   const off = { sync: { watch: false, onSessionStart: false, onSearch: false } };
   gateway = await createTestGateway({
     plugins,
     config: {
+      gateway: { http: { maxBodyBytes: MAX_BODY_BYTES } },
+      models: { providers: { mistral: { baseUrl: mistral.url, apiKey: mistral.apiKey } } },
       agents: {
-        defaults: { memorySearch: { ...off, enabled: false } },
+        defaults: { memorySearch: { ...off, enabled: false }, models: { "mistral/mistral-embed": {} } },
         list: [
           { id: "main", memorySearch: { provider: "openai", remote, outputDimensionality: 256 } },
           { id: "large", memorySearch: { provider: "openai", model: "text-embedding-3-large", outputDimensionality: 3_072, remote } },
@@ -41,6 +47,7 @@ afterAll(async () => {
   await gateway?.close();
   await vendor?.close();
   await gemini?.close();
+  await mistral?.close();
 });
 
 beforeEach(() => {
@@ -89,11 +96,43 @@ describe("embeddings, with the official client", () => {
     expect([answer.model, sent().dimensions]).toEqual(["svc/large", 512]);
   });
 
-  test("of 128 texts come in one answer, at the limit of all texts together", async () => {
-    const input = Array.from({ length: 128 }, (_, i) => `${i} `.padEnd(512, "x"));
-    const answer = await client.embeddings.create({ model: "svc/large", input, encoding_format: "float" });
+  test("of 2048 texts come in one answer, in as many requests as the vendor wants", async () => {
+    const input = Array.from({ length: 2_048 }, (_, i) => `${i} `.padEnd(200, "x"));
+    const answer = await client.embeddings.create({ model: "svc", input });
 
-    expect(answer.data.map(({ embedding }) => embedding.length)).toEqual(Array(128).fill(3_072));
+    expect(answer.data).toHaveLength(2_048);
+    expect(answer.data[2_047]?.embedding).toEqual(
+      [...Float32Array.from(wordVector(input[2_047] ?? "", 256))].map((x) => expect.closeTo(x, 5)),
+    );
+    expect(vendor.requests.length).toBeGreaterThan(1);
+    expect(vendor.requests.flatMap(({ body }) => (body as { input: string[] }).input)).toEqual(input);
+  });
+
+  test("of a text at the limit of the model, and not beyond it", async () => {
+    const longest = "x".repeat(8_192 * 4);
+    expect((await post({ model: "svc", input: longest })).status).toBe(200);
+
+    const message = "longer than the 8192 tokens that text-embedding-3-small takes; send it in parts";
+    expect(await errorOf(await post({ model: "svc", input: ["a", longest, `${longest}x`, longest] }))).toEqual([
+      400,
+      invalid(`input.2: ${message}`),
+    ]);
+    expect(await errorOf(await post({ model: "svc", input: `${longest}x` }))).toEqual([400, invalid(`input: ${message}`)]);
+
+    vendor.requests.length = 0;
+    expect(await errorOf(await post({ model: "svc", input: ["a", "x".repeat(8_192 * 8 + 1)] }))).toEqual([
+      400,
+      invalid(`input.1: ${message}`),
+    ]);
+    expect(vendor.requests).toEqual([]);
+  });
+
+  test("of another length than the model has are told so", async () => {
+    vendor.script("wrong-dims");
+    const message =
+      "the embedding model answered with vectors of 128 dimensions, expected 256; name it by another id if it is not the vendor's model of that name";
+
+    expect(await errorOf(await post({ model: "svc", input: "x" }))).toEqual([400, { ...invalid(message), code: "dimensions_mismatch" }]);
   });
 
   test("are made without a memory index", async () => {
@@ -150,12 +189,24 @@ describe("the backend model", () => {
 
   test.each([
     ["svc/google", "openai/text-embedding-3-large"],
-    ["svc", "mistral/mistral-embed"],
-    ["svc/found", "mistral/mistral-embed"],
+    ["svc", "mistral/codestral-embed"],
+    ["svc/found", "mistral/codestral-embed"],
     ["svc", "nobody/knows"],
   ])("of %s may not be %s", async (model, named) => {
     expect(await errorOf(await post({ model, input: "x" }, { "x-svc-model": named }))).toEqual([400, invalid(notAllowed)]);
     expect(vendor.requests).toEqual([]);
+  });
+
+  test("of another provider embeds when the agents' allow-list has it, with that vendor's own address and key", async () => {
+    const answer = await client.embeddings.create(
+      { model: "svc/large", input: "x" },
+      { headers: { "x-svc-model": "mistral/mistral-embed" } },
+    );
+
+    expect(answer.data[0]?.embedding).toHaveLength(1_024);
+    expect([vendor.requests.length, mistral.requests.length]).toEqual([0, 1]);
+    // The fake vendor accepts its own key only.
+    expect(mistral.requests[0]?.body).toMatchObject({ model: "mistral-embed", input: ["x"] });
   });
 
   test("must be a name", async () => {
@@ -178,9 +229,7 @@ describe("refusals", () => {
     ["not JSON", "{", expect.stringMatching(/JSON/)],
     ["a blank body", "", "Missing `model`."],
     ["no text", { model: "svc", input: [] }, "`input` must contain at least one non-empty string."],
-    ["129 texts", { model: "svc", input: Array(129).fill("x") }, "Too many inputs (max 128)."],
-    ["a text of 8193 characters", { model: "svc", input: "x".repeat(8_193) }, "Input too long (max 8192 chars)."],
-    ["65537 characters", { model: "svc", input: [...Array(8).fill("x".repeat(8_192)), "x"] }, "Total input too large (max 65536 chars)."],
+    ["2049 texts", { model: "svc", input: Array(2_049).fill("x") }, "Too many inputs (max 2048)."],
     ["tokens", { model: "svc", input: [1, 2] }, expect.stringContaining("input: expected a string or an array of strings")],
     ["a length the model does not have", { model: "svc/large", input: "x", dimensions: 4_000 }, expect.stringContaining("got 4000")],
     ["a length for a model that has one only", { model: "svc/fixed", input: "x", dimensions: 256 }, expect.stringContaining("256")],
@@ -188,22 +237,22 @@ describe("refusals", () => {
     expect(await errorOf(await post(body))).toEqual([400, invalid(message)]);
   });
 
-  test("a body of over 5 MiB, and not one of 5 MiB", async () => {
+  test("a body of over `http.maxBodyBytes`, and not one of just that", async () => {
     const body = (bytes: number) => JSON.stringify({ model: "svc", input: "x", user: "" }).replace('""', `"${"u".repeat(bytes - 37)}"`);
-    const fits = body(5 * 1024 * 1024);
+    const fits = body(MAX_BODY_BYTES);
 
-    expect(Buffer.byteLength(fits)).toBe(5 * 1024 * 1024);
+    expect(Buffer.byteLength(fits)).toBe(MAX_BODY_BYTES);
     expect((await post(fits)).status).toBe(200);
-    expect(await errorOf(await post(body(5 * 1024 * 1024 + 1)))).toMatchObject([
+    expect(await errorOf(await post(body(MAX_BODY_BYTES + 1)))).toMatchObject([
       413,
       { type: "invalid_request_error", code: "payload_too_large" },
     ]);
   });
 
   test("an agent without a provider", async () => {
-    const error = { message: "no embedding provider is configured", type: "api_error", param: null, code: null };
+    const [status, error] = await errorOf(await post({ model: "svc/none", input: "x" }));
 
-    expect(await errorOf(await post({ model: "svc/none", input: "x" }))).toEqual([503, error]);
+    expect([status, error]).toMatchObject([400, { type: "invalid_request_error", code: "no_embedding_provider" }]);
   });
 
   test("a wrong key, before anything else", async () => {

@@ -14,7 +14,7 @@ export function createEmbeddingsHandler(ctx: PluginContext): (call: HttpCall) =>
     checkBackendModelScope(call);
     const request = parseEmbeddingsRequest(await call.json());
     const agentId = resolveAgent(ctx.service("agents@1"), { model: request.model, headers: call.req.headers });
-    const options = toOptions(request, call);
+    const options = toOptions(request, call, ctx);
     // Not the call's own signal: that one is dear to make, and a gateway that stops lets open requests end.
     const { signal } = call.req;
     try {
@@ -24,7 +24,7 @@ export function createEmbeddingsHandler(ctx: PluginContext): (call: HttpCall) =>
     } catch (error) {
       // Nobody reads this answer.
       if (signal.aborted) return errorResponse(internalProblem);
-      const problem = toEmbeddingProblem(error);
+      const problem = toEmbeddingProblem(error, request.pathOf);
       if (!problem) throw error;
       ctx.logger.warn(`embeddings: ${messageOf(error)}`, { agentId, requestId: call.requestId });
       return errorResponse(problem);
@@ -32,11 +32,13 @@ export function createEmbeddingsHandler(ctx: PluginContext): (call: HttpCall) =>
   };
 }
 
-function toOptions({ dimensions }: EmbeddingsRequest, { req }: HttpCall): MemoryEmbedOptions {
+function toOptions({ dimensions }: EmbeddingsRequest, { req }: HttpCall, ctx: PluginContext): MemoryEmbedOptions {
   const named = parseBackendModel(req.headers.get("x-svc-model"));
   const slash = named?.indexOf("/") ?? -1;
+  const isListed = named !== undefined && Object.hasOwn(ctx.snapshot().agents.defaults.models ?? {}, named);
   return {
     ...(named === undefined ? {} : slash < 0 ? { model: named } : { provider: named.slice(0, slash), model: named.slice(slash + 1) }),
+    ...(isListed ? { mayLeaveProvider: true } : {}),
     ...(dimensions === undefined ? {} : { dimensions }),
   };
 }

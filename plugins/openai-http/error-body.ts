@@ -38,8 +38,8 @@ export function toProblem(fault: HttpFault): Problem {
     case "v1-model-not-found":
     case "invalid-model":
       return { ...invalid, status: 404, code: "model_not_found" };
-    case "client-tool-conflict":
-      return { ...invalid, message: "invalid tool configuration" };
+    case "v1-previous-response-not-found":
+      return { ...invalid, code: "previous_response_not_found" };
   }
   if (fault.status === 503) return unavailable(fault.message);
   return fault.status >= 500 ? internalProblem : invalid;

@@ -8,6 +8,13 @@ const STALL_MS = 30_000;
 /** Proxies cut streams that are silent for 60 s. */
 const KEEPALIVE_MS = 15_000;
 
+/** Headers of an answer that is a stream. */
+export const eventStreamHeaders = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-cache",
+  "X-Accel-Buffering": "no",
+} as const;
+
 const encoder = new TextEncoder();
 
 /** A server-sent event stream: one enqueue per frame, a comment line in long silences. */

@@ -331,10 +331,49 @@ describe("refusals", () => {
   test("wrong methods and unknown paths", async () => {
     const wrong = await gateway.fetch("/v1/chat/completions");
     expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
+    expect(await wrong.json()).toMatchObject({ error: { message: "Method Not Allowed: use POST", type: "invalid_request_error" } });
     expect((await gateway.fetch("/v1/models", { method: "POST" })).headers.get("allow")).toBe("GET");
 
-    const unknown = await gateway.fetch("/v1/nothing");
-    expect([unknown.status, await unknown.text()]).toEqual([404, "Not Found"]);
+    for (const path of ["/v1", "/v1/nothing", "/v1/models2", "/v1/chat"]) {
+      const unknown = await fetch(`${gateway.url}${path}`, { headers: { authorization: "Bearer wrong" } });
+      expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "application/json; charset=utf-8"]);
+      expect(await unknown.json()).toMatchObject({ error: { type: "invalid_request_error", param: null, code: null } });
+    }
+  });
+});
+
+describe("a repeat under the same key", () => {
+  test.each([false, true])("gets the same answer, and nothing runs again (stream: %s)", async (stream) => {
+    const init = { headers: { "Idempotency-Key": `chat-${stream}` } };
+    const say = async (text: string) => {
+      const response = await post({ model: "svc", messages: ask(text), stream }, init);
+      return [response.headers.get("idempotent-replay"), await response.text()] as const;
+    };
+    const asked = () => vendor.requests.filter(({ method }) => method === "POST").length;
+    const [first, said] = await say("hi");
+    const before = asked();
+    const [again, saidAgain] = await say("hi");
+
+    expect([first, again, asked()]).toEqual([null, "true", before]);
+    const id = /chatcmpl_[0-9a-f-]{36}/;
+    expect(id.exec(saidAgain)?.[0]).toBe(id.exec(said)?.[0]);
+    if (!stream) expect(saidAgain).toBe(said);
+    expect((await say("other"))[0]).toBeNull();
+  });
+
+  test("whose client went away is told not to try again", async () => {
+    const abort = new AbortController();
+    const headers = { "Idempotency-Key": "left", "x-svc-model": "lab/hang" };
+    const arrived = vendor.nextRequest();
+    const going = post({ messages: ask("hi") }, { headers, signal: abort.signal }).catch((error: unknown) => error);
+    const sent = await arrived;
+    abort.abort();
+    await going;
+    await sent.ended;
+    const again = await post({ messages: ask("hi") }, { headers });
+
+    expect([again.status, again.headers.get("x-should-retry")]).toEqual([500, "false"]);
+    expect(await again.json()).toMatchObject({ error: { code: "interrupted", message: expect.stringContaining("with a new key") } });
   });
 });
 
@@ -368,13 +407,23 @@ test("a disabled endpoint is not there, also without a key", async () => {
   const off = await createTestGateway({
     plugins,
     config: {
-      gateway: { http: { endpoints: { models: { enabled: false }, chatCompletions: { enabled: false }, embeddings: { enabled: false } } } },
+      gateway: {
+        http: {
+          endpoints: {
+            models: { enabled: false },
+            chatCompletions: { enabled: false },
+            responses: { enabled: false },
+            embeddings: { enabled: false },
+          },
+        },
+      },
     },
   });
   try {
-    for (const path of ["/v1/models", "/v1/models/svc", "/v1/chat/completions", "/v1/embeddings"]) {
+    for (const path of ["/v1/models", "/v1/models/svc", "/v1/chat/completions", "/v1/responses", "/v1/embeddings"]) {
       const response = await fetch(`${off.url}${path}`, { method: path.startsWith("/v1/models") ? "GET" : "POST" });
-      expect([response.status, await response.text()]).toEqual([404, "Not Found"]);
+      const { error } = (await response.json()) as { error: { message: string } };
+      expect([response.status, error.message]).toEqual([404, "Not Found: there is no such endpoint, or it is turned off"]);
     }
   } finally {
     await off.close();

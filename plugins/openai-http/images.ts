@@ -2,12 +2,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunRequest } from "svc/sdk";
 import { invalidImage } from "./content.ts";
 import { badRequest } from "./errors.ts";
+import type { Turn } from "./prompt.ts";
 
 type Attachments = NonNullable<RunRequest["attachments"]>;
 
-const MAX_IMAGES = 8;
-const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
-const MAX_TOTAL_BYTES = 20 * 1024 * 1024;
+export const MAX_IMAGES = 8;
+/** Images of all earlier turns of a request; only the newest few are decoded. */
+const MAX_EARLIER_IMAGES = 500;
+export const MAX_IMAGE_BYTES = 10 * 1024 * 1024;
+/** All images of one turn. */
+export const MAX_TOTAL_BYTES = 20 * 1024 * 1024;
 const allowedTypes = new Set(["image/jpeg", "image/png", "image/gif", "image/webp", "image/heic", "image/heif"]);
 /** Enough for every signature below. */
 const SIGNATURE_BYTES = 12;
@@ -39,8 +43,31 @@ export async function decodeImages(addresses: string[], refuse: (reason: string)
   return images;
 }
 
-/** The image, or why it is refused. */
-async function decodeImage(address: string): Promise<{ mimeType: string; data: string; bytes: number } | string> {
+/**
+ * Puts the images of earlier turns into these, the newest first and only so many as one turn may have. The others stay without their bytes, which a
+ * model reads as a note: what the client sends again with each request is no reason to refuse all of them.
+ * @throws {SvcError} `v1-bad-request` for more images than any conversation has
+ */
+export async function addEarlierImages(earlier: Turn["earlierImages"]): Promise<void> {
+  if (earlier.length > MAX_EARLIER_IMAGES)
+    throw badRequest(`messages: ${earlier.length} images in earlier turns; at most ${MAX_EARLIER_IMAGES}.`);
+  const byTurn = new Map<Turn["history"][number], Attachments>();
+  let [count, bytes] = [MAX_IMAGES, MAX_TOTAL_BYTES];
+  for (const { turn, address } of earlier.toReversed()) {
+    count -= 1;
+    const image = count < 0 || bytes <= 0 ? "too old" : await decodeImage(address);
+    if (typeof image !== "string") bytes -= image.bytes;
+    const fits = typeof image !== "string" && bytes >= 0;
+    const images = byTurn.get(turn) ?? [];
+    byTurn.set(turn, images);
+    images.push({ type: "image", ...(fits ? { mimeType: image.mimeType, data: image.data } : { mimeType: "image/*", data: "" }) });
+  }
+  // Right behind the text: images are met from the last to the first.
+  for (const [turn, images] of byTurn) turn.content.splice(1, 0, ...images.reverse());
+}
+
+/** The image of a `data:` address, or why it is refused. */
+export async function decodeImage(address: string): Promise<{ mimeType: string; data: string; bytes: number } | string> {
   const comma = address.indexOf(",");
   const declared = comma < 0 || comma > MAX_PREFIX_CHARS ? undefined : dataPrefix.exec(address.slice(0, comma))?.[1]?.toLowerCase();
   if (declared === undefined) return "not a base64 data: address";

@@ -32,6 +32,18 @@ test("a conversation of 12,000 messages is answered", async () => {
   expect(await reply.json()).toMatchObject({ choices: [{ message: { content: okText } }] });
 });
 
+test("more than 500 pictures in earlier turns are refused with the number", async () => {
+  const picture = { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } };
+  const ask = (count: number) =>
+    post([
+      { role: "user", content: Array.from({ length: count }, () => picture) },
+      { role: "user", content: "hi" },
+    ]);
+
+  expect((await ask(500)).status).toBe(200);
+  expect(await (await ask(501)).json()).toMatchObject({ error: { message: "messages: 501 images in earlier turns; at most 500." } });
+});
+
 test("more tool results at the end than one turn can hold are refused with the number", async () => {
   const calls = Array.from({ length: 1_001 }, (_, i) => ({ id: `c${i}`, type: "function", function: { name: "find", arguments: "{}" } }));
   const results = calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "x" }));

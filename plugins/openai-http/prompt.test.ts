@@ -25,6 +25,7 @@ describe("which message is what", () => {
       ],
       message: "two",
       images: [],
+      earlierImages: [],
       toolResults: [],
       orphan: undefined,
     });
@@ -103,7 +104,7 @@ describe("which message is what", () => {
     [[{ role: "system", content: "x" }], "Missing user message in `messages`."],
     [[{ role: "user", content: " " }], "Missing user message in `messages`."],
     [[{ role: "user", content: 5 }], "messages.0.content: expected string or array, received number"],
-    [[{ role: "user", content: [{ type: "input_audio" }] }], "messages.0.content.0: expected a text or image_url part"],
+    [[{ role: "user", content: [{ type: "input_audio" }] }], "messages.0.content.0: input_audio parts are not supported here"],
     [[{ role: "user", content: [{ type: "image_url" }] }], "Invalid image_url content in `messages`."],
     [[{ role: "tool", content: "x" }], "messages.0.tool_call_id: expected string, received undefined"],
     [

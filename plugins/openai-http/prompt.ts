@@ -10,6 +10,8 @@ type GivenTurn = NonNullable<RunRequest["history"]>[number];
 export interface Turn {
   system: string;
   history: GivenTurn[];
+  /** Image addresses of earlier user turns, each with the turn of `history` it belongs to. */
+  earlierImages: Array<{ turn: GivenTurn; address: string }>;
   message: string;
   /** Image addresses of the current user turn. */
   images: string[];
@@ -35,10 +37,16 @@ export function toTurn(messages: WireMessage[]): Turn {
   const current = entries[at];
   if (!current) throw badRequest("Missing user message in `messages`.");
 
+  refusePrefill(entries.slice(at + 1));
+
   const first = isResult(current.message.role) ? entries.slice(0, at).findLastIndex(({ message }) => !isResult(message.role)) + 1 : at;
   const calls = new Calls();
-  const history = entries.slice(0, first).flatMap(({ message, path }) => toHistory(message, path, calls));
-  const base = { system: system.filter((text) => text !== "").join("\n\n"), history };
+  const earlier = entries.slice(0, first).flatMap(({ message, path }) => toHistory(message, path, calls));
+  const base = {
+    system: system.filter((text) => text !== "").join("\n\n"),
+    history: earlier.map(({ turn }) => turn),
+    earlierImages: earlier.flatMap(({ turn, images = [] }) => images.map((address) => ({ turn, address }))),
+  };
   if (!isResult(current.message.role)) return { ...base, ...toUserTurn(current.message, current.path), toolResults: [], orphan: undefined };
   if (at + 1 - first > MAX_TOOL_RESULTS)
     throw badRequest(`messages: ${at + 1 - first} tool results at the end; at most ${MAX_TOOL_RESULTS}.`);
@@ -52,26 +60,39 @@ export function toTurn(messages: WireMessage[]): Turn {
   };
 }
 
+/** An answer that the model is to go on with would be dropped: agents have no way to do so. */
+function refusePrefill(behind: ReadonlyArray<{ message: WireMessage; path: string }>): void {
+  const prefill = behind.find(({ message }) => message.role === "assistant");
+  if (!prefill) return;
+  throw badRequest(`${prefill.path}: an assistant message at the end (prefill) is not supported; end with a user or tool message`);
+}
+
 function toUserTurn(message: WireMessage, path: string): Pick<Turn, "message" | "images"> {
   const { text, images } = readContent(message, path);
   if (text.trim() === "" && images.length === 0) throw badRequest("Missing user message in `messages`.");
   return { message: text.trim() === "" ? onlyImages : text, images };
 }
 
-function toHistory(message: WireMessage, path: string, calls: Calls): GivenTurn[] {
+interface Earlier {
+  turn: GivenTurn;
+  images?: string[];
+}
+
+function toHistory(message: WireMessage, path: string, calls: Calls): Earlier[] {
   if (message.role === "user") {
     const { text, images } = readContent(message, path);
     const shown = text === "" && images.length > 0 ? onlyImages : text;
-    return shown === "" ? [] : [{ role: "user", content: [{ type: "text", text: shown }] }];
+    return shown === "" ? [] : [{ turn: { role: "user", content: [{ type: "text", text: shown }] }, images }];
   }
   if (message.role === "assistant") {
     const { text } = readContent(message, path);
     const content: MessageBlock[] = [...(text === "" ? [] : [{ type: "text" as const, text }]), ...calls.read(message, path)];
-    return content.length === 0 ? [] : [{ role: "assistant", content }];
+    return content.length === 0 ? [] : [{ turn: { role: "assistant", content } }];
   }
   if (!isResult(message.role)) return [];
   const { toolCallId, toolName, text } = readResult(message, path, calls);
-  return [{ role: "toolResult", content: [{ type: "text", text }], toolCallId, ...(toolName === undefined ? {} : { toolName }) }];
+  const name = toolName === undefined ? {} : { toolName };
+  return [{ turn: { role: "toolResult", content: [{ type: "text", text }], toolCallId, ...name } }];
 }
 
 /** An empty result is a result. The legacy role `function` names the tool instead of the call. */

@@ -16,7 +16,16 @@ function refusal(body: unknown): string {
 }
 
 test("the smallest request is messages; null counts as absent, unknown fields are ignored", () => {
-  const empty = { model: undefined, stream: false, includeUsage: false, user: undefined, sampling: {}, clientTools: [], demand: undefined };
+  const empty = {
+    model: undefined,
+    stream: false,
+    includeUsage: false,
+    user: undefined,
+    sampling: {},
+    clientTools: [],
+    demand: undefined,
+    isLegacy: false,
+  };
 
   expect(parseChatRequest({ messages })).toEqual({ messages, ...empty });
   const nulls = {
@@ -87,6 +96,13 @@ describe("the choice of tools", () => {
 
   test("none leaves no client tool", () => {
     expect(parseChatRequest({ messages, tools, tool_choice: "none" })).toMatchObject({ clientTools: [], demand: undefined });
+  });
+
+  test("more than 1,000 tools are refused with the limit", () => {
+    const many = (n: number) => Array.from({ length: n }, (_, i) => fn(`f${i}`));
+
+    expect(refusal({ messages, tools: many(1_000) })).toBe("accepted");
+    expect(refusal({ messages, tools: many(1_001) })).toBe("Invalid tools/tool_choice: 1001 tools; at most 1000.");
   });
 
   test("auto and none need no tools", () => {

@@ -1,7 +1,7 @@
 import { formatIssues, type ModelSampling, z } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 import { parseSampling } from "./sampling.ts";
-import { type ClientTools, parseTools } from "./tools.ts";
+import { type CallForm, type ClientTools, parseCallFields } from "./tools.ts";
 
 const messageSchema = z.looseObject({ role: z.string() });
 
@@ -17,7 +17,7 @@ const bodySchema = z.looseObject({
 export type WireMessage = z.infer<typeof messageSchema>;
 
 /** A chat completion request, checked. */
-export interface ChatRequest extends ClientTools {
+export interface ChatRequest extends ClientTools, CallForm {
   model: string | undefined;
   messages: WireMessage[];
   stream: boolean;
@@ -45,7 +45,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
     includeUsage: streamOptions?.include_usage ?? false,
     user: user ? user : undefined,
     sampling: parseSampling(rest),
-    ...parseTools(rest.tools, rest.tool_choice),
+    ...parseCallFields(rest),
   };
 }
 

@@ -19,6 +19,8 @@ export function parseSampling(fields: Fields): ModelSampling {
     presencePenalty: inRange(fields, "presence_penalty", [-2, 2]),
     seed: integer(fields, "seed"),
     stop: parseStop(fields.stop),
+    reasoningEffort: parseEffort(fields.reasoning_effort),
+    parallelToolCalls: parseBoolean(fields, "parallel_tool_calls"),
     responseFormat: parseResponseFormat(fields.response_format),
   };
   return Object.fromEntries(Object.entries(sampling).filter(([, value]) => value !== undefined)) as ModelSampling;
@@ -43,6 +45,28 @@ function positiveInteger(fields: Fields, name: string): number | undefined {
   if (value == null) return undefined;
   if (!Number.isSafeInteger(value) || (value as number) < 1) throw badRequest(`\`${name}\` must be a positive integer.`);
   return value as number;
+}
+
+/** Levels of `reasoning_effort` and the thinking levels of agents they come nearest to. */
+const thinkingLevels = { none: "off", minimal: "minimal", low: "low", medium: "medium", high: "high", xhigh: "high" } as const;
+type Effort = keyof typeof thinkingLevels;
+
+export function thinkingOf(effort: string | undefined): string | undefined {
+  return effort === undefined ? undefined : thinkingLevels[effort as Effort];
+}
+
+/** @throws {SvcError} `v1-bad-request` */
+export function parseEffort(value: unknown, name = "reasoning_effort"): string | undefined {
+  if (value == null) return undefined;
+  if (typeof value === "string" && Object.hasOwn(thinkingLevels, value)) return value;
+  throw badRequest(`\`${name}\` must be one of ${Object.keys(thinkingLevels).join(", ")}.`);
+}
+
+function parseBoolean(fields: Fields, name: string): boolean | undefined {
+  const value = fields[name];
+  if (value == null) return undefined;
+  if (typeof value !== "boolean") throw badRequest(`\`${name}\` must be true or false.`);
+  return value;
 }
 
 const MAX_STOPS = 4;

@@ -26,16 +26,28 @@ export function parseModel(model: string | undefined): string | undefined {
   return agentId;
 }
 
+/** Beginnings of the session keys of an endpoint: for a request that stands alone, and for those of a user. */
+export interface SessionNames {
+  fresh: string;
+  user: string;
+}
+
+const chatSessions: SessionNames = { fresh: "openai:", user: "openai-user:" };
+
 /**
  * Agent and session of a request. The header `x-svc-agent-id` wins over `model`, `x-svc-session-key` over `user`.
  * @throws {SvcError} `v1-bad-request`, `invalid-session-key`
  */
-export function resolveTarget(agents: Agents, request: { model: string | undefined; user: string | undefined; headers: Headers }): Target {
+export function resolveTarget(
+  agents: Agents,
+  request: { model: string | undefined; user: string | undefined; headers: Headers },
+  names = chatSessions,
+): Target {
   const agentId = namedAgent(request);
   const given = keyOfHeader(request.headers.get("x-svc-session-key"));
   const fault = given === null && request.user !== undefined ? idFault(request.user) : undefined;
   if (fault !== undefined) throw badRequest(`user: ${fault}`);
-  const sessionKey = given ?? (request.user === undefined ? `openai:${randomUUID()}` : `openai-user:${request.user}`);
+  const sessionKey = given ?? (request.user === undefined ? names.fresh + randomUUID() : names.user + request.user);
   const target = resolve(agents, { ...(agentId === undefined ? {} : { agentId }), sessionKey });
   if (given !== null && reservedNamespaces.some((name) => normalizedSessionKey(target.sessionKey).trimStart().startsWith(name))) {
     throw badRequest("`x-svc-session-key` cannot use reserved internal session namespaces.");

@@ -1,6 +1,9 @@
 import type { ModelToolSpec } from "svc/sdk";
 import { badRequest } from "./errors.ts";
 
+/** Tools that one request may define. */
+export const MAX_TOOLS = 1_000;
+
 /** Tool call that the caller demands: any of its tools, or a named one. */
 export type Demand = { tool?: string };
 
@@ -8,6 +11,11 @@ export interface ClientTools {
   /** Tools the model may call and the caller runs; already narrowed to what `tool_choice` allows. */
   clientTools: ModelToolSpec[];
   demand: Demand | undefined;
+}
+
+/** Whether a request speaks of `functions` instead of `tools`; its answer has the same form. */
+export interface CallForm {
+  isLegacy: boolean;
 }
 
 /**
@@ -27,6 +35,23 @@ export function parseTools(tools: unknown, choice: unknown): ClientTools {
   const pinned = specs.filter((spec) => spec.name === name);
   if (pinned.length === 0) throw invalid(`tool_choice names "${name}", which is not one of the tools.`);
   return { clientTools: pinned, demand: { tool: name } };
+}
+
+/**
+ * Reads the legacy fields `functions` and `function_call`, if there are any, else `tools` and `tool_choice`. Pure.
+ * @throws {SvcError} `v1-bad-request`
+ */
+export function parseCallFields(fields: Record<string, unknown>): ClientTools & CallForm {
+  const { functions, function_call: call, tools, tool_choice: choice } = fields;
+  const isEmpty = functions == null || (Array.isArray(functions) && functions.length === 0);
+  if (isEmpty && (call == null || call === "none")) return { ...parseTools(tools, choice), isLegacy: false };
+  if (tools != null || choice != null) throw invalid("functions and function_call cannot be sent beside them; use tools alone.");
+  if (!Array.isArray(functions)) throw badRequest("functions: expected an array");
+  if (call != null && call !== "auto" && call !== "none" && typeof asObject(call).name !== "string")
+    throw badRequest("function_call: expected auto, none or an object with a name");
+  const wrapped = functions.map((fn: unknown) => ({ type: "function", function: fn }));
+  const pinned = typeof call === "object" && call !== null ? { type: "function", function: call } : call;
+  return { ...parseTools(wrapped, pinned), isLegacy: true };
 }
 
 /** Instruction that tells the model about a demand, in addition to the vendor's own switch. */
@@ -49,6 +74,7 @@ export function isMet(demand: Demand, calls: ReadonlyArray<{ name: string }>): b
 function parseSpecs(tools: unknown): ModelToolSpec[] {
   if (tools == null) return [];
   if (!Array.isArray(tools)) throw invalid("tools must be an array.");
+  if (tools.length > MAX_TOOLS) throw invalid(`${tools.length} tools; at most ${MAX_TOOLS}.`);
   const specs = tools.map((tool, i) => parseSpec(tool, `tools.${i}`));
   const names = new Set(specs.map((spec) => spec.name));
   if (names.size !== specs.length) throw invalid("two tools have the same name.");

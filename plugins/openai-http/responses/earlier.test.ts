@@ -1,0 +1,86 @@
+import { randomUUID } from "node:crypto";
+import type { PluginContext } from "svc/sdk";
+import { beforeEach, describe, expect, test } from "vitest";
+import { EarlierResponses } from "./earlier.ts";
+
+const session = { sessionKey: "agent:main:x", sessionId: "s1" };
+const owner = { caller: "secret", agentId: "main", headerKey: null };
+const responseId = () => `resp_${randomUUID()}`;
+
+let now: number;
+let rows: Map<string, unknown>;
+let current: string;
+beforeEach(() => {
+  now = 1_000_000;
+  rows = new Map();
+  current = "s1";
+});
+
+/** The plugin as a start of the gateway makes it, on the rows of the one before. */
+function start(): EarlierResponses {
+  const kv = {
+    get: async (key: string) => rows.get(key),
+    set: async (key: string, value: unknown) => void rows.set(key, value),
+    delete: async (key: string) => void rows.delete(key),
+    list: async () => [...rows].map(([key, value]) => ({ key, value })),
+  };
+  const store = {
+    sessions: { get: async () => ({ sessionId: current }) },
+    runs: { get: async () => ({ outcome: { text: "said" } }) },
+  };
+  const logger = { warn: () => undefined, debug: () => undefined };
+  const ctx = { kv, logger, clock: { now: () => now, monotonic: () => now }, service: () => store };
+  return new EarlierResponses(ctx as unknown as PluginContext);
+}
+
+describe("a response", () => {
+  test("is continued by its owner for 30 minutes, also after a restart", async () => {
+    const id = responseId();
+    await start().record(id, session, owner);
+    now += 30 * 60_000 - 1;
+
+    expect(await start().sessionOf(id, owner)).toBe(session.sessionKey);
+    expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBe("said");
+    now += 1;
+    await expect(start().sessionOf(id, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
+    expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBeUndefined();
+  });
+
+  test.each([
+    ["another credential", { caller: "other" }],
+    ["another agent", { agentId: "work" }],
+    ["another session key", { headerKey: "x" }],
+  ])("is not found with %s", async (_name, change) => {
+    const id = responseId();
+    await start().record(id, session, owner);
+
+    await expect(start().sessionOf(id, { ...owner, ...change })).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
+  });
+
+  test("is not found when its session has begun anew, or by an id that is none", async () => {
+    const id = responseId();
+    await start().record(id, session, owner);
+    current = "s2";
+
+    for (const asked of [id, "resp_1", "", `resp_${"x".repeat(10_000)}`]) {
+      await expect(start().sessionOf(asked, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
+    }
+  });
+
+  test("goes when 500 newer ones are there; credentials are in none of them", async () => {
+    const ids = Array.from({ length: 501 }, responseId);
+    for (const id of ids.slice(0, 250)) await start().record(id, session, owner);
+    const earlier = start();
+    for (const id of ids.slice(250)) {
+      now += 1;
+      await earlier.record(id, session, owner);
+    }
+
+    expect(rows.size).toBe(500);
+    expect(JSON.stringify([...rows])).not.toContain(owner.caller);
+    expect(await earlier.sessionOf(ids[500] as string, owner)).toBe(session.sessionKey);
+    now += 30 * 60_000;
+    for (let i = 0; i < 26; i++) await earlier.record(responseId(), session, owner);
+    expect(rows.size).toBe(26);
+  });
+});

@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { isRecord, messageOf, type PluginContext } from "svc/sdk";
+import { openAiHttpErrors } from "../errors.ts";
+import { responseOfMessage } from "./resource.ts";
+
+/** Time after which a response cannot be continued any more. */
+const TTL_MS = 30 * 60_000;
+/** Newest responses that can be continued. */
+const MAX_ROWS = 500;
+/** Rows that are dropped with one that is added. */
+const MAX_DROPPED = 20;
+const PREFIX = "response:";
+
+/** The caller of a response, and the session key it named. Another one may not continue it. */
+export interface ResponseOwner {
+  /** A secret, from `callerOf`. */
+  caller: string;
+  agentId: string;
+  /** Value of `x-svc-session-key`. */
+  headerKey: string | null;
+}
+
+/** Row of a response. `owner` is a digest: credentials are not kept. */
+interface Row {
+  sessionKey: string;
+  sessionId: string;
+  owner: string;
+  at: number;
+}
+
+/** Responses that later requests can continue: rows of the store, so that they outlive a restart. */
+export class EarlierResponses {
+  readonly #ctx: Pick<PluginContext, "kv" | "clock" | "logger" | "service">;
+  /** Times of the rows by key, oldest first. */
+  #known: Promise<Map<string, number>> | undefined;
+
+  constructor(ctx: Pick<PluginContext, "kv" | "clock" | "logger" | "service">) {
+    this.#ctx = ctx;
+  }
+
+  /** Never rejects: an answer that cannot be continued is an answer all the same. */
+  async record(id: string, session: { sessionKey: string; sessionId: string }, owner: ResponseOwner): Promise<void> {
+    const { kv, clock, logger } = this.#ctx;
+    const { sessionKey, sessionId } = session;
+    try {
+      const known = await this.#rows();
+      const at = clock.now();
+      await kv.set(PREFIX + id, { sessionKey, sessionId, owner: digestOf(id, owner), at } satisfies Row);
+      known.delete(PREFIX + id);
+      known.set(PREFIX + id, at);
+      this.#tidy(known, at);
+    } catch (error) {
+      logger.warn("a response cannot be continued: its row could not be stored", { id, error: messageOf(error) });
+    }
+  }
+
+  /**
+   * The session of a response, for its owner.
+   * @throws {SvcError} `v1-previous-response-not-found` for one that is unknown, of somebody else, too old, or whose session has begun anew
+   */
+  async sessionOf(id: string, owner: ResponseOwner): Promise<string> {
+    const row = /^resp_[0-9a-f-]{36}$/.test(id) ? await this.#find(id, owner) : undefined;
+    const session = row && (await this.#ctx.service("store@2").sessions.get(row.sessionKey));
+    if (!row || session?.sessionId !== row.sessionId) throw openAiHttpErrors.v1PreviousResponseNotFound({ id: id.slice(0, 100) });
+    return row.sessionKey;
+  }
+
+  /** The text of an earlier answer by the id of its message; undefined for one that is not known. */
+  async textOf(itemId: string, owner: ResponseOwner): Promise<string | undefined> {
+    const id = responseOfMessage(itemId);
+    if (id === undefined || !(await this.#find(id, owner))) return undefined;
+    const text = (await this.#ctx.service("store@2").runs.get(id))?.outcome?.text;
+    return typeof text === "string" ? text : undefined;
+  }
+
+  async #find(id: string, owner: ResponseOwner): Promise<Row | undefined> {
+    const row = toRow(await this.#ctx.kv.get(PREFIX + id));
+    const isOurs = row !== undefined && row.owner === digestOf(id, owner) && this.#ctx.clock.now() - row.at < TTL_MS;
+    return isOurs ? row : undefined;
+  }
+
+  #rows(): Promise<Map<string, number>> {
+    this.#known ??= this.#ctx.kv.list(PREFIX).then(
+      (rows) => new Map(rows.map(({ key, value }) => [key, toRow(value)?.at ?? 0] as const).sort(([, a], [, b]) => a - b)),
+      (error: unknown) => {
+        this.#known = undefined;
+        throw error;
+      },
+    );
+    return this.#known;
+  }
+
+  #tidy(known: Map<string, number>, now: number): void {
+    let left = MAX_DROPPED;
+    for (const [key, at] of known) {
+      if ((known.size <= MAX_ROWS && now - at < TTL_MS) || left-- === 0) return;
+      known.delete(key);
+      this.#ctx.kv.delete(key).catch((error: unknown) => this.#ctx.logger.debug("an old response stays", { key, error: messageOf(error) }));
+    }
+  }
+}
+
+/** The id is the salt: it is new for each response. */
+function digestOf(id: string, { caller, agentId, headerKey }: ResponseOwner): string {
+  return createHash("sha256")
+    .update(JSON.stringify([id, caller, agentId, headerKey]))
+    .digest("base64url");
+}
+
+function toRow(value: unknown): Row | undefined {
+  if (!isRecord(value)) return undefined;
+  const { sessionKey, sessionId, owner, at } = value;
+  const isRow = typeof sessionKey === "string" && typeof sessionId === "string" && typeof owner === "string" && typeof at === "number";
+  return isRow ? { sessionKey, sessionId, owner, at } : undefined;
+}
