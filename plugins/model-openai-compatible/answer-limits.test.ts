@@ -56,7 +56,16 @@ describe("a server whose answer never ends", () => {
 
   const provider = () => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-    const settings = { id: "lab", name: "lab", baseUrl, headers: {}, timeoutMs: 30_000, models: [], maxTokensField: "max_tokens" as const };
+    const settings = {
+      id: "lab",
+      name: "lab",
+      baseUrl,
+      headers: {},
+      timeoutMs: 30_000,
+      firstAnswerMs: 30_000,
+      models: [],
+      maxTokensField: "max_tokens" as const,
+    };
     return createProvider(settings, {
       fetch: createVendorFetch(requests.request, 30_000),
       clock: { now: () => 0, monotonic: () => 0 },

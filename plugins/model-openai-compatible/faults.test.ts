@@ -20,9 +20,9 @@ function call(statusCode: number, body: unknown = "", responseHeaders: Record<st
 describe("the class of a fault", () => {
   test.each([
     [401, "auth"],
-    [402, "rate_limit"],
+    [402, "quota"],
     [403, "auth"],
-    [404, "invalid_request"],
+    [404, "model_not_found"],
     [408, "timeout"],
     [413, "context_overflow"],
     [422, "invalid_request"],
@@ -42,6 +42,14 @@ describe("the class of a fault", () => {
     { error: "input exceeds the model's maximum context" },
   ])("400 %j → context_overflow", (body) => {
     expect(toModelError(call(400, body), at)).toMatchObject({ fault: "context_overflow" });
+  });
+
+  test.each([
+    [{ code: "insufficient_quota" }, "quota"],
+    [{ type: "insufficient_quota" }, "quota"],
+    [{ code: "rate_limit_exceeded" }, "rate_limit"],
+  ])("429 %j → %s", (words, fault) => {
+    expect(toModelError(call(429, { error: { message: "no", ...words } }), at)).toMatchObject({ fault, status: 429 });
   });
 
   test.each([
@@ -73,6 +81,7 @@ describe("the class of a fault", () => {
 
   test.each([
     [{ message: "slow down", code: "rate_limit_exceeded" }, "rate_limit"],
+    [{ message: "no credit", code: "insufficient_quota" }, "quota"],
     [{ message: "bad key", code: "invalid_api_key" }, "auth"],
     [{ message: "busy" }, "overloaded"],
   ])("an error in the stream %j → %s", (error, fault) => {

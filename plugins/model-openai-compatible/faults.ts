@@ -73,9 +73,11 @@ function brokenRequest({ code, fields, message }: SvcError, say: (what: string, 
 
 function faultOfStatus(status: number, vendor: VendorWords): ModelFault {
   if (status === 401 || status === 403) return "auth";
-  if (status === 429 || status === 402) return "rate_limit";
+  if (status === 402) return "quota";
+  if (status === 429) return faultOfVendor(vendor) === "quota" ? "quota" : "rate_limit";
   if (status === 408 || status === 504) return "timeout";
   if (status >= 500) return "overloaded";
+  if (status === 404 || vendor.code === "model_not_found") return "model_not_found";
   return status === 413 || faultOfVendor(vendor) === "context_overflow" ? "context_overflow" : "invalid_request";
 }
 
@@ -83,7 +85,8 @@ function faultOfStatus(status: number, vendor: VendorWords): ModelFault {
 function faultOfVendor(vendor: VendorWords): ModelFault | undefined {
   const words = `${vendor.code ?? ""} ${vendor.type ?? ""}`;
   if (contextPattern.test(`${words} ${vendor.message ?? ""}`)) return "context_overflow";
-  if (/rate_limit|insufficient_quota/.test(words)) return "rate_limit";
+  if (/insufficient_quota/.test(words)) return "quota";
+  if (/rate_limit/.test(words)) return "rate_limit";
   if (/invalid_api_key|authentication|permission/.test(words)) return "auth";
   return /invalid_request/.test(words) ? "invalid_request" : undefined;
 }
@@ -93,12 +96,16 @@ function meaning(fault: ModelFault, status: number): string {
   switch (fault) {
     case "auth":
       return "the key was rejected";
+    case "quota":
+      return "the account has no credit left";
     case "rate_limit":
       return "the limit of the account is reached";
     case "timeout":
       return "it did not answer in time";
     case "overloaded":
       return "it is overloaded or failing";
+    case "model_not_found":
+      return "it knows no such model or address";
     case "context_overflow":
       return "the conversation is too long for the model";
     default:

@@ -124,6 +124,16 @@ test("a provider that rests is named with the reason and the time of the next tr
   });
 }, 60_000);
 
+test("a changed key ends the rest of its provider", async () => {
+  const lab = { baseUrl: vendor.url, apiKey: "sk-wrong-9876543210", models: [{ id: "ok" }] };
+  const gateway = await boot({ models: { providers: { lab } } });
+  await expect(ask(gateway)).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  expect(await row(gateway)).toMatchObject({ provider: "lab", state: "key-rejected" });
+
+  await gateway.reload({ models: { providers: { lab: { ...lab, apiKey: vendor.apiKey } } } });
+  expect(await row(gateway)).toMatchObject({ provider: "lab", state: "ready" });
+}, 60_000);
+
 test("the built-in model says which provider was skipped and why, instead of that none is configured", async () => {
   const gateway = await boot({ models: { providers: { claude: { api: "anthropic-messages" }, dead: { baseUrl: dead } } } });
 

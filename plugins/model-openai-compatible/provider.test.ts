@@ -48,6 +48,7 @@ function provider(more: Partial<ProviderSettings> = {}) {
     apiKey: vendor.apiKey,
     headers: {},
     timeoutMs: 30_000,
+    firstAnswerMs: 600_000,
     models: [],
     maxTokensField: "max_tokens",
     ...more,
@@ -224,6 +225,10 @@ describe("a turn", () => {
     expect(vendor.connections()).toBeLessThanOrEqual(2);
   });
 
+  test("says how long its first word may take", () => {
+    expect(provider()).toMatchObject({ firstAnswerMs: 600_000 });
+  });
+
   test("does not retry: that is the run loop's business", async () => {
     const from = provider();
     await expect(collect(request("503-twice"), from)).rejects.toMatchObject({ fault: "overloaded", status: 503 });
@@ -241,7 +246,7 @@ describe("faults", () => {
     ["429", "rate_limit", 429],
     ["500", "overloaded", 500],
     ["context", "context_overflow", 400],
-    ["no-such-model", "invalid_request", 404],
+    ["no-such-model", "model_not_found", 404],
     ["redirect", "invalid_request", 307],
   ])("model %s → %s", async (model, fault, status) => {
     expect(await faultOf(model)).toMatchObject({ fault, status });

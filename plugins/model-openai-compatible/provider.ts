@@ -42,6 +42,7 @@ export function createProvider(settings: ProviderSettings, deps: ProviderDeps): 
     id: settings.id,
     name: settings.name,
     ...(settings.defaultModel === undefined ? {} : { defaultModel: settings.defaultModel }),
+    firstAnswerMs: settings.firstAnswerMs,
     models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? settings.models : catalog.models()),
     available: () => (settings.unavailable === undefined ? { ok: true } : { ok: false, reason: settings.unavailable }),
     probe: async ({ signal }) =>

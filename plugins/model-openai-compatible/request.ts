@@ -7,7 +7,7 @@ type CallOptions = Parameters<ChatModel["doStream"]>[0];
 type Prompt = CallOptions["prompt"];
 
 /** Our model request in the vendor package's words. Pure. */
-export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings, "models">): CallOptions {
+export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings, "id" | "models">): CallOptions {
   const sampling = req.sampling ?? {};
   const options: { [K in keyof CallOptions]: CallOptions[K] | undefined } = {
     prompt: toPrompt(req),
@@ -21,10 +21,16 @@ export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings
     responseFormat: toResponseFormat(sampling.responseFormat),
     tools: req.tools.length === 0 ? undefined : req.tools.map(toTool),
     toolChoice: req.tools.length === 0 ? undefined : toToolChoice(req.toolChoice),
-    providerOptions: { openaiCompatible: vendorOptions(req, settings) },
+    providerOptions: { openaiCompatible: vendorOptions(req, settings), ...furtherFields(req, settings.id) },
   };
   const set = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(set) as unknown as CallOptions;
+}
+
+/** Fields the vendor package passes on as they are. */
+function furtherFields(req: ModelRequest, provider: string): Record<string, { [name: string]: boolean }> {
+  const parallel = req.sampling?.parallelToolCalls;
+  return parallel === undefined || req.tools.length === 0 ? {} : { [provider]: { parallel_tool_calls: parallel } };
 }
 
 function toPrompt(req: ModelRequest): Prompt {
@@ -95,10 +101,13 @@ export function toRequestBody(
 
 /** The thinking level goes only to models that are declared to reason: others refuse the whole request for it. */
 function vendorOptions(req: ModelRequest, settings: Pick<ProviderSettings, "models">): Record<string, string | boolean> {
-  const reasons = settings.models.find((model) => model.id === req.model)?.reasoning === true;
+  const { reasoning } = settings.models.find((model) => model.id === req.model) ?? {};
+  const level = reasoning === true && req.thinking !== "off" ? req.thinking : undefined;
+  // A caller that names the vendor's own word knows the model, unless the config does.
+  const effort = (reasoning === false ? undefined : req.sampling?.reasoningEffort) ?? level;
   const format = req.sampling?.responseFormat;
   return {
     strictJsonSchema: format?.type === "json_schema" && format.strict === true,
-    ...(reasons && req.thinking && req.thinking !== "off" ? { reasoningEffort: req.thinking } : {}),
+    ...(effort === undefined ? {} : { reasoningEffort: effort }),
   };
 }

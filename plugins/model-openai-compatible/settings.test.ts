@@ -95,6 +95,15 @@ describe("what a provider is made of", () => {
     });
   });
 
+  test.each([
+    ["ollama", {}, 600_000],
+    ["lmstudio", {}, 600_000],
+    ["mistral", { apiKey: "k" }, 120_000],
+    ["ollama", { timeoutSeconds: 5 }, 5_000],
+  ])("%s %j may take its time for the first word", (id, entry, firstAnswerMs) => {
+    expect(one({ [id]: entry })).toMatchObject({ firstAnswerMs });
+  });
+
   test("the config wins over the vendor and the environment", () => {
     const config = { openai: { apiKey: "mine", timeoutSeconds: 5, models: [{ id: "gpt-x", contextWindow: 10, name: undefined }] } };
 

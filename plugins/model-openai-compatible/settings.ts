@@ -14,6 +14,8 @@ export interface ProviderSettings {
   /** Lower-case names. */
   headers: Record<string, string>;
   timeoutMs: number;
+  /** For the beginning of an answer. */
+  firstAnswerMs: number;
   models: ModelInfo[];
   defaultModel?: string;
   maxTokensField: "max_tokens" | "max_completion_tokens";
@@ -25,6 +27,8 @@ export interface ProviderSettings {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 120;
+/** For a server on this machine, which may read a long prompt for minutes. */
+const LOCAL_TIMEOUT_SECONDS = 600;
 
 /**
  * One provider per entry of `models.providers`, then one per vendor whose key is in the environment. Pure.
@@ -85,13 +89,23 @@ function resolve(id: string, source: Source): ProviderSettings {
     baseUrl: url.href.replace(/(?<!\/)\/+$/, ""),
     ...(apiKey === undefined ? {} : { apiKey }),
     headers,
-    timeoutMs: (entry.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    ...timeoutsOf(entry, url),
     models: (entry.models ?? []).map(definedOnly),
     ...(defaultModel === undefined ? {} : { defaultModel }),
     maxTokensField: vendor?.maxTokensField ?? "max_tokens",
     ...(entry.params === undefined ? {} : { params: entry.params }),
     ...(unavailable === undefined ? {} : { unavailable }),
   };
+}
+
+/** The connection may be silent as long as the run is willing to wait; the run tells the beginning of an answer from the rest of it. */
+function timeoutsOf(
+  { timeoutSeconds, silenceSeconds = 0 }: ProviderConfig,
+  { hostname }: URL,
+): Pick<ProviderSettings, "timeoutMs" | "firstAnswerMs"> {
+  const isLocal = /^(?:localhost|\[::1\]|127(?:\.\d+){3})$/.test(hostname);
+  const firstAnswerMs = (timeoutSeconds ?? (isLocal ? LOCAL_TIMEOUT_SECONDS : DEFAULT_TIMEOUT_SECONDS)) * 1000;
+  return { timeoutMs: Math.max(firstAnswerMs, silenceSeconds * 1000), firstAnswerMs };
 }
 
 /** Parameters that `agents.defaults.models` has for models of one provider, by model id. */
