@@ -9,7 +9,12 @@ export const memoryErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
   },
-  "embedding-provider-missing": { message: "no embedding provider is configured", http: 503, rpc: "UNAVAILABLE", exit: 1 },
+  "embedding-provider-missing": { message: "no embedding provider is configured", http: 400, rpc: "UNAVAILABLE", exit: 1 },
+  "embedding-text-too-long": {
+    message: "text {index} is longer than the {limit} tokens that {model} takes; embed it in parts",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
   "embedding-provider-not-allowed": {
     message: "this agent does not allow that embedding provider; expected the provider of its memory search",
     http: 400,

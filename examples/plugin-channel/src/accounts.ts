@@ -1,4 +1,4 @@
-import { type ChannelAccount, commonErrors, type SvcConfig } from "svc/sdk";
+import { accountIds, accountKeys, type ChannelAccount, commonErrors, type SvcConfig } from "svc/sdk";
 
 /** One account of the server, as its section of the config describes it. */
 export interface LinesAccount extends ChannelAccount {
@@ -9,32 +9,23 @@ export interface LinesAccount extends ChannelAccount {
   reconnectMs: number;
 }
 
-type Section = Partial<Omit<LinesAccount, "accountId">> & { accounts?: Record<string, Section> };
+type Section = Partial<Omit<LinesAccount, "accountId">>;
 
 /** Id of the channel: the key of its section under `channels`. */
 export const CHANNEL_ID = "lines";
 
-const DEFAULT = "default";
-
-function sectionOf(config: SvcConfig): Section {
-  return (config as { channels?: Record<string, Section> }).channels?.[CHANNEL_ID] ?? {};
-}
-
 /** Base keys are inherited by the named accounts. */
-function merged(config: SvcConfig, accountId: string): Section {
-  const { accounts, ...base } = sectionOf(config);
-  return { ...base, ...accounts?.[accountId] };
+function keysOf(config: SvcConfig, accountId: string): Section {
+  return accountKeys(config, CHANNEL_ID, accountId);
 }
 
 export function listAccounts(config: SvcConfig): string[] {
-  const section = sectionOf(config);
-  const own = section.token === undefined ? [] : [DEFAULT];
-  return [...new Set([...own, ...Object.keys(section.accounts ?? {})])];
+  return accountIds(config, CHANNEL_ID, ["token"]);
 }
 
 /** @throws {SvcError} `invalid-config` when something is missing */
 export function resolveAccount(config: SvcConfig, accountId: string): LinesAccount {
-  const { enabled = true, host = "127.0.0.1", port, token, reconnectMs = 1_000 } = merged(config, accountId);
+  const { enabled = true, host = "127.0.0.1", port, token, reconnectMs = 1_000 } = keysOf(config, accountId);
   if (port === undefined || token === undefined) {
     throw commonErrors.invalidConfig({ message: `channels.${CHANNEL_ID} (account "${accountId}"): expected port and token` });
   }
@@ -42,7 +33,7 @@ export function resolveAccount(config: SvcConfig, accountId: string): LinesAccou
 }
 
 export function inspectAccount(config: SvcConfig, accountId: string): { enabled: boolean; configured: boolean; missing: string[] } {
-  const section = merged(config, accountId);
+  const section = keysOf(config, accountId);
   const missing = (["port", "token"] as const).filter((key) => section[key] === undefined);
   return { enabled: section.enabled ?? true, configured: missing.length === 0, missing };
 }

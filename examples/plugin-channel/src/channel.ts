@@ -1,13 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { type Channel, type ChannelRun, messageOf, NotDispatchedError } from "svc/sdk";
+import { type Channel, type ChannelRun, keepConnected, messageOf, NotDispatchedError } from "svc/sdk";
 import { CHANNEL_ID, inspectAccount, type LinesAccount, listAccounts, resolveAccount } from "./accounts.ts";
-import { type Link, openLink, Refused } from "./link.ts";
+import { type Link, openLink } from "./link.ts";
 import type { Line } from "./protocol.ts";
 import { renderText } from "./rendered-text.ts";
-
-const MAX_WAIT_MS = 60_000;
-/** A link that held this long starts the waits over. */
-const STEADY_MS = 60_000;
 
 type Run = ChannelRun<LinesAccount>;
 
@@ -33,7 +28,16 @@ export function createLinesChannel(): Channel<LinesAccount> {
       caseSensitiveIds: true,
     },
     config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
-    start: (run) => keepLinked(run, (link) => (link ? links.set(run, link) : links.delete(run))),
+    start: (run) =>
+      keepConnected(run, {
+        firstWaitMs: run.account.reconnectMs,
+        random: Math.random,
+        connect: (onReady) =>
+          linkOnce(run, (link) => {
+            links.set(run, link);
+            onReady();
+          }).finally(() => links.delete(run)),
+      }),
     async send({ uid, to, threadId, replyToId, text }, run) {
       const more = { ...(threadId ? { thread: threadId } : {}), ...(replyToId ? { reply: replyToId } : {}) };
       const messageId = await linkOf(run).request({ type: "say", uid, to, text: text?.text ?? "", ...more });
@@ -54,40 +58,11 @@ export function createLinesChannel(): Channel<LinesAccount> {
   };
 }
 
-/** Links, works, and links again until the account is stopped; refused credentials end it. */
-async function keepLinked(run: Run, hold: (link: Link | undefined) => void): Promise<void> {
-  let attempt = 0;
-  run.state({ lifecycle: "starting", connected: false });
-  while (!run.signal.aborted) {
-    const since = run.clock.monotonic();
-    try {
-      const link = await openLink({
-        ...dial(run.account),
-        signal: run.signal,
-        onOpen(open) {
-          hold(open);
-          run.state({ lifecycle: "ready", connected: true });
-        },
-        onSaid: (said, from) => void deliver(said, run, from),
-      });
-      const reason = await link.ended;
-      if (reason) run.state({ lastError: reason.message });
-    } catch (error) {
-      if (error instanceof Refused) return run.state({ lifecycle: "blocked", connected: false, lastError: error.message });
-      run.state({ lastError: messageOf(error) });
-    }
-    hold(undefined);
-    if (run.signal.aborted) break;
-    attempt = run.clock.monotonic() - since > STEADY_MS ? 0 : attempt + 1;
-    run.state({ lifecycle: "recovering", connected: false });
-    await sleep(waitMs(run.account.reconnectMs, attempt), undefined, { signal: run.signal }).catch(() => undefined);
-  }
-  run.state({ lifecycle: "stopped", connected: false });
-}
-
-/** 1.8 times longer each time, with up to a fifth of chance, so that many gateways do not come back at once. */
-function waitMs(firstMs: number, attempt: number): number {
-  return Math.min(MAX_WAIT_MS, firstMs * 1.8 ** (attempt - 1)) * (0.8 + 0.4 * Math.random());
+/** One link from its first packet to its last. @returns the reason why it is gone, unless it was closed from here */
+async function linkOnce(run: Run, onLink: (link: Link) => void): Promise<Error | undefined> {
+  const onSaid = (said: Extract<Line, { type: "said" }>, from: Link) => void deliver(said, run, from);
+  const link = await openLink({ ...dial(run.account), signal: run.signal, onOpen: onLink, onSaid });
+  return link.ended;
 }
 
 /** The host first, then the server: what was not acknowledged comes again with the next link. */

@@ -1,12 +1,9 @@
 import { connect } from "node:net";
-import { NotDispatchedError } from "svc/sdk";
+import { AccountRefusedError, NotDispatchedError } from "svc/sdk";
 import { type Line, readLines, sendLine } from "./protocol.ts";
 
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 10_000;
-
-/** The server knows the account, or its token is not right: trying again is of no use. */
-export class Refused extends Error {}
 
 /** One link of one account. */
 export interface Link {
@@ -31,7 +28,7 @@ interface Options {
 
 /**
  * Dials and says hello.
- * @throws {Refused} when the server does not take the token; any other error: worth another try
+ * @throws {AccountRefusedError} when the server does not take the token; any other error: worth another try
  */
 export function openLink(options: Options): Promise<Link> {
   const socket = connect({ host: options.host, port: options.port });
@@ -77,7 +74,7 @@ export function openLink(options: Options): Promise<Link> {
         options.onOpen?.(link);
         resolve(link);
       } else if (line.type === "refused") {
-        reject(new Refused(line.reason));
+        reject(new AccountRefusedError(line.reason));
         close();
       } else if (line.type === "said") options.onSaid?.(line, link);
       else if (line.type === "done") waiting.get(line.uid)?.resolve(line.id);

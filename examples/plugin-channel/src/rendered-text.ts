@@ -1,4 +1,4 @@
-import type { MarkdownIR, RenderedText } from "svc/sdk";
+import { type MarkdownIR, markedText, type RenderedText } from "svc/sdk";
 
 type Span = MarkdownIR["spans"][number];
 
@@ -9,25 +9,8 @@ const marks: Readonly<Partial<Record<Span["kind"], string>>> = { bold: "*", head
  * Text with the marks of the platform. Spans are in order, one inside the other or apart from each other; the host cuts a long text into pieces before it is
  * rendered, so each piece has whole spans.
  */
-export function renderText({ text, spans }: MarkdownIR): RenderedText {
-  const inserts = new Map<number, { ends: string; starts: string }>();
-  const at = (offset: number) => {
-    const known = inserts.get(offset) ?? { ends: "", starts: "" };
-    inserts.set(offset, known);
-    return known;
-  };
-  for (const span of spans) {
-    const [start, end] = marksOf(span, text.slice(span.start, span.end));
-    at(span.start).starts += start;
-    at(span.end).ends = end + at(span.end).ends;
-  }
-  let rendered = "";
-  let done = 0;
-  for (const [offset, { ends, starts }] of [...inserts].sort(([a], [b]) => a - b)) {
-    rendered += text.slice(done, offset) + ends + starts;
-    done = offset;
-  }
-  return { text: rendered + text.slice(done) };
+export function renderText(markdown: MarkdownIR): RenderedText {
+  return { text: markedText(markdown, { marksOf }) };
 }
 
 function marksOf({ kind, href, language }: Span, shown: string): [string, string] {

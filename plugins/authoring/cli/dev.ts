@@ -43,6 +43,7 @@ async function follow(cli: CliContext, root: string, session: DevSession): Promi
   let first: Promise<void> | undefined;
   const broken = new AbortController();
   const watch = await watchFolder(root, {
+    open: cli.watchFolders,
     debounceMs: DEBOUNCE_MS,
     async onChange(files) {
       await first;

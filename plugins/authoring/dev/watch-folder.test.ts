@@ -1,14 +1,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CliContext } from "svc/sdk";
 import { eventually, expectNoLeaks } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { createFolderWatches } from "../../../test/tools/folder-watches.ts";
 import { type FolderWatch, watchFolder } from "./watch-folder.ts";
 
 let root: string;
 let watch: FolderWatch | undefined;
 let seen: string[][];
 let faults: unknown[];
+const open: CliContext["watchFolders"] = async (options) => createFolderWatches(options);
 
 expectNoLeaks();
 
@@ -26,7 +29,7 @@ afterEach(async () => {
 });
 
 const start = async (onChange: (paths: string[]) => Promise<void> = async (paths) => void seen.push(paths)) => {
-  watch = await watchFolder(root, { debounceMs: 50, onChange, onFault: (error) => void faults.push(error) });
+  watch = await watchFolder(root, { open, debounceMs: 50, onChange, onFault: (error) => void faults.push(error) });
 };
 
 test("an edit, a new file and a removed one are told by their paths", async () => {
@@ -80,6 +83,7 @@ test("what changes while the last edit is worked on is told afterwards", async (
   // A second watch, begun later, says when the first one has looked too.
   const alsoSeen: string[] = [];
   const second = await watchFolder(root, {
+    open,
     debounceMs: 50,
     onChange: async (paths) => void alsoSeen.push(...paths),
     onFault: () => undefined,

@@ -1,6 +1,6 @@
 import { readdir, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { createFolderWatches } from "svc/sdk/internal";
+import type { CliContext } from "svc/sdk";
 
 /** One watch per folder; a larger tree is not a plugin's source. */
 const MAX_FOLDERS = 256;
@@ -19,7 +19,12 @@ export interface FolderWatch {
  */
 export async function watchFolder(
   root: string,
-  options: { debounceMs: number; onChange(paths: string[]): Promise<void>; onFault(error: unknown): void },
+  options: {
+    open: CliContext["watchFolders"];
+    debounceMs: number;
+    onChange(paths: string[]): Promise<void>;
+    onFault(error: unknown): void;
+  },
 ): Promise<FolderWatch> {
   let known = await readStamps(root);
   let timer: NodeJS.Timeout | undefined;
@@ -27,7 +32,7 @@ export async function watchFolder(
   let again = false;
   let disposed = false;
 
-  const watches = createFolderWatches({
+  const watches = await options.open({
     isPersistent: true,
     onEvent: () => schedule(),
     onLost(_folder, error, isOpen) {

@@ -1,9 +1,8 @@
-import { EmbeddingError, type MemoryEmbedding, type MemoryEmbedOptions, messageOf } from "svc/sdk";
+import { type MemoryEmbedding, type MemoryEmbedOptions, messageOf } from "svc/sdk";
 import { memoryErrors } from "../errors.ts";
 import { findAdapter } from "./adapter-order.ts";
-import { checkVectors } from "./check-vectors.ts";
+import { embedTexts } from "./embed-texts.ts";
 import { embeddingFaultOf } from "./embedding-fault.ts";
-import { limitedCall } from "./limited-call.ts";
 import type { OpenedProvider, ProviderHost } from "./open-provider.ts";
 import type { ProviderSettings } from "./provider-settings.ts";
 import { adaptersOf, openPrimary } from "./select-provider.ts";
@@ -23,8 +22,6 @@ export interface EmbeddingAgent {
 
 /** Providers kept open, one for each agent, model and length; the least recently used is closed first. */
 const MAX_OPEN = 16;
-const CALL_MS = 120_000;
-
 /** A provider that is open for some calls; it is closed when it is given up and the last of them is over. */
 interface Shared {
   opening: Promise<OpenedProvider>;
@@ -87,9 +84,11 @@ export function createTextEmbedder(host: ProviderHost): TextEmbedder {
     return own !== undefined && (provider === own.id || provider === own.vendor);
   };
   return {
-    async embed(agent, texts, { model, provider, dimensions, signal } = {}) {
+    async embed(own, texts, { model, provider, mayLeaveProvider, dimensions, signal } = {}) {
+      const isElsewhere = provider !== undefined && !(await isOwn(own, provider));
       // Another vendor must not even be asked for this model.
-      if (provider !== undefined && !(await isOwn(agent, provider))) throw memoryErrors.embeddingProviderNotAllowed();
+      if (isElsewhere && !mayLeaveProvider) throw memoryErrors.embeddingProviderNotAllowed();
+      const agent = isElsewhere ? { ...own, settings: elsewhere(own.settings, provider) } : own;
       const over = { ...(model === undefined ? {} : { model }), ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }) };
       return use(agent, over, (opened) => embedTexts(host, opened, { texts, signal }));
     },
@@ -107,6 +106,20 @@ export function createTextEmbedder(host: ProviderHost): TextEmbedder {
   };
 }
 
+/** Settings for another provider than the agent's own: nothing that belongs to the one goes to the other. */
+function elsewhere(settings: ProviderSettings, provider: string): ProviderSettings {
+  return {
+    requested: provider,
+    model: undefined,
+    outputDimensionality: undefined,
+    inputTypes: undefined,
+    fallback: undefined,
+    remote: { baseUrl: undefined, apiKeyPaths: [], headerPaths: {} },
+    local: settings.local,
+    multimodal: false,
+  };
+}
+
 async function openFor(host: ProviderHost, agent: EmbeddingAgent, over: Override) {
   try {
     const selected = await openPrimary(host, { ...agent, over });
@@ -117,20 +130,4 @@ async function openFor(host: ProviderHost, agent: EmbeddingAgent, over: Override
     host.logger.warn(`texts could not be embedded: ${messageOf(error)}`, { agentId: agent.agentId });
     throw memoryErrors.embeddingProviderMissing({}, { cause: error });
   }
-}
-
-async function embedTexts(
-  host: ProviderHost,
-  { provider, facts }: OpenedProvider,
-  { texts, signal }: { texts: readonly string[]; signal: AbortSignal | undefined },
-): Promise<MemoryEmbedding> {
-  let tokens = 0;
-  const onUsage = (used: number) => {
-    tokens += used;
-  };
-  const limit = { timers: host.timers, limitMs: CALL_MS, signal: signal ?? host.signal, what: `${facts.id}: texts` };
-  const vectors = await limitedCall((s) => provider.embedBatch(texts, { signal: s, onUsage }), limit);
-  if (texts.length > 0 && vectors.length === 0) throw new EmbeddingError("bad-response", `${facts.id}: no vectors came back`);
-  const checked = checkVectors(vectors, texts.length, { id: facts.id, dims: facts.dims, normalized: provider.normalized === true });
-  return { provider: facts.id, model: facts.model, vectors: checked, tokens };
 }

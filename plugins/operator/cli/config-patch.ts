@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { text as readAll } from "node:stream/consumers";
 import { type CliContext, type CliValues, commonErrors, defineCommand, isRecord, messageOf } from "svc/sdk";
-import { applyMergePatch, exceedsJsonShape } from "svc/sdk/internal";
+import { exceedsJsonShape } from "svc/sdk/internal";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config patch`: several values at once, by a merge patch. */
@@ -29,7 +29,8 @@ export default defineCommand({
     const patch = await readPatch(cli, values);
     const named = values["replace-path"];
     const replacePaths = typeof named === "string" ? named.split(",").map((path) => path.trim()) : [];
-    return editConfig(cli, values, { apply: (source) => applyMergePatch(source, patch, replacePaths), replace: replacePaths.length > 0 });
+    const file = await cli.configFile();
+    return editConfig(cli, values, { apply: (source) => file.merge(source, patch, replacePaths), replace: replacePaths.length > 0 });
   },
 });
 

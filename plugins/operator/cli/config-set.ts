@@ -1,6 +1,5 @@
 import { type CliConfigFile, type CliContext, type CliValues, commonErrors, defineCommand, isRecord, isSvcError } from "svc/sdk";
 import {
-  applyMergePatch,
   exceedsJsonShape,
   formatConfigPath,
   parseConfigPath,
@@ -50,7 +49,7 @@ export default defineCommand({
         const at = resolveConfigPath(source, steps);
         const current = valueAt(source, at);
         if (typeof values.expect === "string") expectValue(file, current, { expected: strictJson("--expect", values.expect), path: at });
-        const next = values.merge === true && isRecord(current) ? applyMergePatch(current, value) : value;
+        const next = values.merge === true && isRecord(current) ? file.merge(current, value) : value;
         const after = withValueAt(source, at, next);
         if (!replace) guardEntries(source, after);
         return after;

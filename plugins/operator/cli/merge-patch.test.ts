@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { applyMergePatch } from "svc/sdk/internal";
 import { expect, test } from "vitest";
+import { applyMergePatch } from "../../../test/tools/merge-patch.ts";
 import { createMergePatch, lostEntries } from "./merge-patch.ts";
 
 test("the patch between two trees makes the one of the other", () => {

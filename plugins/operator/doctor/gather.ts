@@ -29,7 +29,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     auth: loaded.config && authOf(cli, { config: loaded.config, source: loaded.source, refusal }),
     pluginIssues: await file.pluginIssues(),
     plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
-    packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, stateDir }),
+    packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, vendor: await cli.vendorPackages() }),
     open: await openFiles(file.path, stateDir),
     secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
     staleLocks: await staleLocks(file.path),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { PluginCandidate } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { vendorPackages } from "../../../test/tools/installed-plugins.ts";
 import { missingOfPlugins } from "./packages.ts";
 
 let root: string;
@@ -32,7 +33,7 @@ test.each([
   ["a plugin that loads at the start", {}, {}, "plugins.entries.demo", "svc plugins add-packages demo"],
 ])("the packages of %s", async (_, manifest, config, path, command) => {
   const candidate = { id: "demo", root, manifest } as unknown as PluginCandidate;
-  const options = { config: parseSharedConfig(config), stateDir: root };
+  const options = { config: parseSharedConfig(config), vendor: vendorPackages(root) };
   const found = path === undefined ? [] : [{ plugin: "demo", path, missing: ["dep"], command }];
   expect(await missingOfPlugins([candidate], options)).toEqual(found);
   const problem = { state: "disabled" as const, code: "not-enabled" as const, reason: "r" };

@@ -1,5 +1,4 @@
-import type { PluginCandidate, SvcConfig } from "svc/sdk";
-import { missingPackages, vendorCommand } from "svc/sdk/internal";
+import type { PluginCandidate, SvcConfig, VendorPackages } from "svc/sdk";
 import type { Evidence } from "./findings.ts";
 
 /**
@@ -8,7 +7,7 @@ import type { Evidence } from "./findings.ts";
  */
 export async function missingOfPlugins(
   candidates: readonly PluginCandidate[],
-  { config, stateDir }: { config: SvcConfig | undefined; stateDir: string },
+  { config, vendor }: { config: SvcConfig | undefined; vendor: VendorPackages },
 ): Promise<Evidence["packages"]> {
   const found: Evidence["packages"] = [];
   for (const { id, root, manifest, problem } of candidates) {
@@ -16,8 +15,8 @@ export async function missingOfPlugins(
     if (path === undefined) continue;
     const owner = { id, root, channels: manifest?.contributes?.channels };
     // Files that cannot be read are a matter of its author; they are named when it asks for a package.
-    const missing = await missingPackages(owner, stateDir).catch(() => []);
-    if (missing.length > 0) found.push({ plugin: id, path, missing, command: vendorCommand(owner) });
+    const missing = await vendor.missing(owner).catch(() => []);
+    if (missing.length > 0) found.push({ plugin: id, path, missing, command: vendor.command(owner) });
   }
   return found;
 }

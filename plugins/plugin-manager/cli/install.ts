@@ -47,7 +47,7 @@ async function install(cli: CliContext, values: CliValues, spec: string): Promis
   // The config first: what cannot be written down is not put in place either.
   const installed = await installPlugin(
     { spec, replaceBundled: values["replace-bundled"] === true },
-    hostOf(cli),
+    await hostOf(cli),
     async ({ manifest: { id, permissions = [] }, isUpdate }) => {
       const entry = entryOf(config.config, id);
       // Grants of a different package with the same id do not carry over to this one.
@@ -72,9 +72,9 @@ async function takeBack(cli: CliContext, id: string, before: EntryChange | undef
   });
 }
 
-function hostOf(cli: CliContext): InstallHost {
+async function hostOf(cli: CliContext): Promise<InstallHost> {
   return {
-    stateDir: cli.paths.stateDir,
+    installed: await cli.installedPlugins(),
     fileLock: cli.withFileLock,
     cwd: process.cwd(),
     env: cli.env,
@@ -86,7 +86,7 @@ function hostOf(cli: CliContext): InstallHost {
 }
 
 async function confirmInstalled(cli: CliContext, id: string): Promise<number> {
-  const changed = await confirmPlugin({ stateDir: cli.paths.stateDir, fileLock: cli.withFileLock }, id);
+  const changed = await confirmPlugin({ installed: await cli.installedPlugins(), fileLock: cli.withFileLock }, id);
   const activation = await activate(cli, id);
   if (cli.json) cli.stdout.json({ ok: true, plugin: id, changed, ...activation });
   else

@@ -1,5 +1,4 @@
 import { defineCommand } from "svc/sdk";
-import { readInstallIndex } from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 import { uninstallPlugin } from "../install/uninstall.ts";
 import { writeEntry } from "./config-entry.ts";
@@ -16,11 +15,10 @@ export default defineCommand({
   positionals: [{ name: "id", required: true }],
   rpc: true,
   run: async (cli, values, [id = ""]) => {
-    const { stateDir } = cli.paths;
-    if (!(await readInstallIndex(stateDir)).plugins[id])
-      throw installErrors.pluginNotRecorded({ plugin: id, hint: "see svc plugins list" });
+    const installed = await cli.installedPlugins();
+    if (!(await installed.read()).plugins[id]) throw installErrors.pluginNotRecorded({ plugin: id, hint: "see svc plugins list" });
     await writeEntry(cli, id, { enabled: false });
-    const version = await uninstallPlugin({ stateDir, fileLock: cli.withFileLock }, id);
+    const version = await uninstallPlugin({ installed, fileLock: cli.withFileLock }, id);
     if (values["keep-config"] !== true) await writeEntry(cli, id, null);
     if (cli.json) cli.stdout.json({ ok: true, plugin: { id, version } });
     else cli.stdout.line(`removed ${id} ${version}`);

@@ -1,5 +1,4 @@
-import type { PluginCandidate } from "svc/sdk";
-import type { InstallIndex } from "svc/sdk/internal";
+import type { InstalledPlugins, PluginCandidate } from "svc/sdk";
 
 export type Severity = "info" | "warning" | "error";
 export const severities: readonly Severity[] = ["info", "warning", "error"];
@@ -32,7 +31,7 @@ export interface Evidence {
   diagnostics: ReadonlyArray<{ pluginId: string; code: string; message: string }>;
   /** Reasons why modules do not load, by plugin; only checked while no gateway runs. */
   imports: ReadonlyMap<string, string>;
-  index: InstallIndex;
+  index: Awaited<ReturnType<InstalledPlugins["read"]>>;
   /** Installed plugins whose folder is there: does it hold what was installed? */
   intact: ReadonlyMap<string, boolean>;
   /** Problems of the config: unknown names, entries that do not fit. */

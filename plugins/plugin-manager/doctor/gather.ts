@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { CliContext, SvcConfig } from "svc/sdk";
-import { installedPluginFolder, readInstallIndex, treeIntegrity } from "svc/sdk/internal";
+import type { CliContext, InstalledPlugins, SvcConfig } from "svc/sdk";
 import { listLive } from "../cli/live.ts";
 import type { Evidence } from "./findings.ts";
 import { checkImports } from "./import-check.ts";
@@ -10,12 +9,8 @@ import { checkImports } from "./import-check.ts";
  * @throws {SvcError} `install-index-invalid`, `client-unauthorized`: the check could not be made
  */
 export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
-  const [candidates, index, file, live] = await Promise.all([
-    cli.candidates(),
-    readInstallIndex(cli.paths.stateDir),
-    cli.configFile(),
-    listLive(cli),
-  ]);
+  const installed = await cli.installedPlugins();
+  const [candidates, index, file, live] = await Promise.all([cli.candidates(), installed.read(), cli.configFile(), listLive(cli)]);
   const { config } = (await cli.config()) as { config: SvcConfig | undefined };
   // A plugin of one file has an id and no manifest.
   const plugins = candidates.map((c) => c.id);
@@ -28,7 +23,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     live: live && new Map(live.plugins.filter((p) => p.runtime.code !== "duplicate-id").map((p) => [p.id, p.runtime])),
     diagnostics: live?.diagnostics ?? [],
     imports: live ? new Map() : await checkImports(cli, loadable),
-    intact: await intactOf(cli, index),
+    intact: await intactOf(installed, index, cli.signal),
     config: [
       ...unknown.map((w) => ({ ...w, severity: "warning" as const })),
       ...invalid.map((i) => ({ ...i, severity: "error" as const })),
@@ -37,12 +32,12 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
   };
 }
 
-async function intactOf(cli: CliContext, index: Evidence["index"]): Promise<Map<string, boolean>> {
+async function intactOf(installed: InstalledPlugins, index: Evidence["index"], signal: AbortSignal): Promise<Map<string, boolean>> {
   const intact = new Map<string, boolean>();
   for (const [id, record] of Object.entries(index.plugins)) {
-    const folder = installedPluginFolder(cli.paths.stateDir, id);
+    const folder = installed.folder(id);
     if (!(await stat(folder).catch(() => undefined))?.isDirectory()) continue;
-    intact.set(id, (await treeIntegrity(folder, { signal: cli.signal })) === record.integrity);
+    intact.set(id, (await installed.integrityOf(folder, { signal })) === record.integrity);
   }
   return intact;
 }

@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Manifest, PluginCandidate } from "svc/sdk";
-import { readInstallIndex } from "svc/sdk/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { withFileLock } from "../../../test/tools/file-lock.ts";
+import { installedPlugins } from "../../../test/tools/installed-plugins.ts";
 import { type InstallHost, type InstallProposal, installPlugin } from "./install.ts";
 
 let base: string;
@@ -28,7 +28,7 @@ async function source(name: string): Promise<string> {
 function install(spec: string, version: string, accept: (proposal: InstallProposal) => Promise<(() => Promise<void>) | undefined>) {
   const manifest = { id: "demo", version, svc: { api: "^1.0.0" } } as Manifest;
   const host: InstallHost = {
-    ...{ stateDir, cwd: base, env: {}, signal: abort.signal, fileLock: withFileLock },
+    ...{ installed: installedPlugins(stateDir), cwd: base, env: {}, signal: abort.signal, fileLock: withFileLock },
     inspect: async (root) => ({ id: "demo", root, manifest }) as unknown as PluginCandidate,
     isBundled: async () => false,
     progress: () => undefined,
@@ -61,7 +61,7 @@ test("what was agreed to is taken back when the files are not put in place after
   });
   await expect(stopped).rejects.toThrow("stopped");
   expect(takenBack).toBe(1);
-  expect((await readInstallIndex(stateDir)).plugins.demo).toMatchObject({ version: "1.0.0" });
+  expect((await installedPlugins(stateDir).read()).plugins.demo).toMatchObject({ version: "1.0.0" });
   expect((await readdir(join(stateDir, "plugins"))).sort()).toEqual(["demo", "index.json"]);
 });
 

@@ -1,14 +1,6 @@
 import { join } from "node:path";
-import type { Manifest, PluginCandidate } from "svc/sdk";
-import {
-  type InstallRecord,
-  installedPluginFolder,
-  installedPluginsRoot,
-  makePrivate,
-  readInstallIndex,
-  treeIntegrity,
-  writeInstallRecord,
-} from "svc/sdk/internal";
+import type { InstalledPlugins, InstallRecord, Manifest, PluginCandidate } from "svc/sdk";
+import { makePrivate } from "svc/sdk/internal";
 import { installErrors } from "../errors.ts";
 import { installDependencies } from "../source/dependencies.ts";
 import { type Fetched, fetchPlugin } from "../source/fetch.ts";
@@ -23,7 +15,7 @@ export interface InstallRequest {
 
 /** The installation around an install; commands take it from their context. */
 export interface InstallHost {
-  stateDir: string;
+  installed: InstalledPlugins;
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
@@ -51,8 +43,8 @@ export interface InstallProposal {
 }
 
 /** Lock of everything that changes installed plugins. */
-export function installLockPath(stateDir: string): string {
-  return join(installedPluginsRoot(stateDir), ".install.lock");
+export function installLockPath({ root }: InstalledPlugins): string {
+  return join(root, ".install.lock");
 }
 
 /**
@@ -66,21 +58,21 @@ export function installPlugin(
   host: InstallHost,
   accept: (proposal: InstallProposal) => Promise<(() => Promise<void>) | undefined>,
 ): Promise<Installed> {
-  const { stateDir } = host;
-  return withInstallLock(host.fileLock, installLockPath(stateDir), () =>
-    withStaging(stateDir, async (staging) => {
+  const { installed } = host;
+  return withInstallLock(host.fileLock, installLockPath(installed), () =>
+    withStaging(installed.root, async (staging) => {
       host.progress(`fetching ${request.spec}`);
       const fetched = await fetchPlugin(request.spec, staging, host);
       const onStart = () => host.progress("installing its dependencies, scripts off");
       await installDependencies(fetched.folder, { spec: request.spec, env: host.env, signal: host.signal, onStart });
       await makePrivate(fetched.folder);
       const manifest = await checked(fetched, request, host);
-      const before = (await readInstallIndex(stateDir)).plugins[manifest.id];
+      const before = (await installed.read()).plugins[manifest.id];
       const now = { version: manifest.version, source: fetched };
       const takeBack = await accept({ manifest, isUpdate: before !== undefined && isSamePackage(before, now) });
       try {
         host.signal.throwIfAborted();
-        return await place(fetched, manifest, { stateDir, before });
+        return await place(fetched, manifest, { installed, before });
       } catch (error) {
         await takeBack?.();
         throw error;
@@ -104,20 +96,20 @@ async function checked(fetched: Fetched, request: InstallRequest, host: InstallH
 async function place(
   fetched: Fetched,
   manifest: Manifest,
-  { stateDir, before }: { stateDir: string; before: InstallRecord | undefined },
+  { installed, before }: { installed: InstalledPlugins; before: InstallRecord | undefined },
 ): Promise<Installed> {
   const { id, version } = manifest;
-  const folder = installedPluginFolder(stateDir, id);
+  const folder = installed.folder(id);
   const record: InstallRecord = {
     version,
     source: { kind: fetched.kind, spec: fetched.spec, ...(fetched.integrity ? { integrity: fetched.integrity } : {}) },
-    integrity: await treeIntegrity(fetched.folder),
+    integrity: await installed.integrityOf(fetched.folder),
     installedAt: new Date().toISOString(),
     cli: manifest.cli ?? [],
   };
   const placed = await putInPlace(fetched.folder, folder);
   try {
-    await writeInstallRecord(stateDir, id, record);
+    await installed.write(id, record);
   } catch (error) {
     await placed.undo();
     throw error;

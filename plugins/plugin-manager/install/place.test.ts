@@ -54,8 +54,8 @@ describe("a finished folder", () => {
 
 describe("a staging folder", () => {
   test("is gone after the work, also after one that failed", async () => {
-    await withStaging(base, (staging) => writeFile(join(staging, "a"), ""));
-    await expect(withStaging(base, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    await withStaging(plugins, (staging) => writeFile(join(staging, "a"), ""));
+    await expect(withStaging(plugins, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     expect(await readdir(plugins)).toEqual(["demo"]);
   });
 
@@ -63,7 +63,7 @@ describe("a staging folder", () => {
     for (const name of [".staging-old", ".replaced-old", ".staging-young"]) await mkdir(join(plugins, name));
     const past = Date.now() / 1000 - 4_000;
     for (const name of [".staging-old", ".replaced-old"]) await utimes(join(plugins, name), past, past);
-    await withStaging(base, async () => undefined);
+    await withStaging(plugins, async () => undefined);
     expect((await readdir(plugins)).sort()).toEqual([".staging-young", "demo"]);
   });
 });

@@ -1,15 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { installedPluginsRoot } from "svc/sdk/internal";
 
 /** Older than any install takes: left by one that was killed. */
 const STALE_MS = 3_600_000;
 const prefixes = [".staging-", ".replaced-"];
 
 /** A private folder beside the installed plugins, on the same file system; removed at the end whatever happens. Leftovers of killed commands go too. */
-export async function withStaging<T>(stateDir: string, work: (staging: string) => Promise<T>): Promise<T> {
-  const root = installedPluginsRoot(stateDir);
+export async function withStaging<T>(root: string, work: (staging: string) => Promise<T>): Promise<T> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   await removeLeftovers(root);
   const staging = await mkdtemp(join(root, ".staging-"));

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { withFileLock } from "../../../test/tools/file-lock.ts";
+import { installedPlugins } from "../../../test/tools/installed-plugins.ts";
 import { confirmPlugin, uninstallPlugin } from "./uninstall.ts";
 
 let stateDir: string;
@@ -17,6 +18,8 @@ test.each([
   ["removed", uninstallPlugin],
   ["confirmed", confirmPlugin],
 ])("a folder that no command installed is not %s, whatever its name", async (_, work) => {
-  await expect(work({ stateDir, fileLock: withFileLock }, "constructor")).rejects.toMatchObject({ code: "plugin-not-recorded" });
+  await expect(work({ installed: installedPlugins(stateDir), fileLock: withFileLock }, "constructor")).rejects.toMatchObject({
+    code: "plugin-not-recorded",
+  });
   expect((await readdir(join(stateDir, "plugins"))).sort()).toEqual(["constructor", "index.json"]);
 });

@@ -1,12 +1,12 @@
 import { rm, stat } from "node:fs/promises";
-import { type InstallRecord, installedPluginFolder, readInstallIndex, treeIntegrity, writeInstallRecord } from "svc/sdk/internal";
+import type { InstalledPlugins, InstallRecord } from "svc/sdk";
 import { installErrors } from "../errors.ts";
 import { installLockPath } from "./install.ts";
 import { type FileLock, withInstallLock } from "./lock.ts";
 
-/** Where installed plugins stand, and how a command keeps others out. */
-export interface InstalledPlugins {
-  stateDir: string;
+/** Installed plugins, and the lock by which a command keeps others out. */
+export interface UninstallHost {
+  installed: InstalledPlugins;
   fileLock: FileLock;
 }
 
@@ -15,11 +15,11 @@ export interface InstalledPlugins {
  * @returns the version that was removed
  * @throws {SvcError} `plugin-not-installed`, `install-locked`
  */
-export function uninstallPlugin({ stateDir, fileLock }: InstalledPlugins, id: string): Promise<string> {
-  const folder = installedPluginFolder(stateDir, id);
-  return withInstallLock(fileLock, installLockPath(stateDir), async () => {
-    const record = await recordOf(stateDir, id);
-    await writeInstallRecord(stateDir, id, undefined);
+export function uninstallPlugin({ installed, fileLock }: UninstallHost, id: string): Promise<string> {
+  const folder = installed.folder(id);
+  return withInstallLock(fileLock, installLockPath(installed), async () => {
+    const record = await recordOf(installed, id);
+    await installed.write(id, undefined);
     await rm(folder, { recursive: true, force: true });
     return record.version;
   });
@@ -30,21 +30,21 @@ export function uninstallPlugin({ stateDir, fileLock }: InstalledPlugins, id: st
  * @returns true when it had changed
  * @throws {SvcError} `plugin-not-installed`, `install-locked`
  */
-export function confirmPlugin({ stateDir, fileLock }: InstalledPlugins, id: string): Promise<boolean> {
-  const folder = installedPluginFolder(stateDir, id);
-  return withInstallLock(fileLock, installLockPath(stateDir), async () => {
-    const record = await recordOf(stateDir, id);
+export function confirmPlugin({ installed, fileLock }: UninstallHost, id: string): Promise<boolean> {
+  const folder = installed.folder(id);
+  return withInstallLock(fileLock, installLockPath(installed), async () => {
+    const record = await recordOf(installed, id);
     if (!(await stat(folder).catch(() => undefined))?.isDirectory()) {
       throw installErrors.pluginNotRecorded({ plugin: id, hint: `its files are gone; install it again from ${record.source.spec}` });
     }
-    const integrity = await treeIntegrity(folder);
-    await writeInstallRecord(stateDir, id, { ...record, integrity });
+    const integrity = await installed.integrityOf(folder);
+    await installed.write(id, { ...record, integrity });
     return integrity !== record.integrity;
   });
 }
 
-async function recordOf(stateDir: string, id: string): Promise<InstallRecord> {
-  const record = (await readInstallIndex(stateDir)).plugins[id];
+async function recordOf(installed: InstalledPlugins, id: string): Promise<InstallRecord> {
+  const record = (await installed.read()).plugins[id];
   if (!record) throw installErrors.pluginNotRecorded({ plugin: id, hint: "see svc plugins list" });
   return record;
 }

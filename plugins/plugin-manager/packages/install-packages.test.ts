@@ -6,12 +6,14 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PluginCandidate } from "svc/sdk";
-import { createPluginVendor, processStartTime } from "svc/sdk/internal";
+import { processStartTime } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type FakeRegistry, integrityOf, type PublishedPackage, startFakeRegistry } from "../../../test/fakes/npm-registry.ts";
 import { tarball } from "../../../test/fakes/tarball.ts";
 import { withFileLock } from "../../../test/tools/file-lock.ts";
+import { vendorPackages } from "../../../test/tools/installed-plugins.ts";
+import { createPluginVendor } from "../../../test/tools/plugin-vendor.ts";
 import { installPackages, type PackagesHost } from "./install-packages.ts";
 
 const published = [packed("dep", "1.0.0"), packed("dep", "2.0.0"), packed("inner", "1.0.0")];
@@ -82,7 +84,7 @@ async function plugin(version: string, lock: object = {}): Promise<void> {
 
 const candidate = () => ({ id: "demo", root, manifest: { contributes: { channels: ["talk"] } } }) as unknown as PluginCandidate;
 const host = (over: Partial<PackagesHost> = {}): PackagesHost => ({
-  stateDir,
+  vendor: vendorPackages(stateDir),
   env: { PATH: process.env.PATH, HOME: join(base, "home") },
   signal: abort.signal,
   fileLock: withFileLock,

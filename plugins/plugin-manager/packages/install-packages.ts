@@ -1,7 +1,6 @@
 import { chmod, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { isSvcError, messageOf, type PluginCandidate, type SvcError } from "svc/sdk";
-import { missingPackages, readLockedPackages, vendorCommand, vendorStateFolder } from "svc/sdk/internal";
+import { isSvcError, messageOf, type PluginCandidate, type SvcError, type VendorPackages } from "svc/sdk";
 import { copyFolder } from "../archive/copy-folder.ts";
 import { installErrors } from "../errors.ts";
 import { type FileLock, withInstallLock } from "../install/lock.ts";
@@ -11,7 +10,7 @@ import { runNpm } from "../source/npm.ts";
 
 /** The installation around it; commands take it from their context. */
 export interface PackagesHost {
-  stateDir: string;
+  vendor: VendorPackages;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   fileLock: FileLock;
@@ -37,19 +36,19 @@ const STAGING = ".staging-";
 export async function installPackages(candidate: PluginCandidate, host: PackagesHost): Promise<PackagesOutcome> {
   const { id, root } = candidate;
   const owner = { id, root, channels: candidate.manifest?.contributes?.channels };
-  if ((await readLockedPackages(root)) === undefined) return { state: "none" };
+  if ((await host.vendor.locked(root)) === undefined) return { state: "none" };
   const reason = await lockProblem(join(root, "vendor"), { innerLinks: true });
   if (reason !== undefined) throw installErrors.pluginLockfileMissing({ spec: join(root, "vendor"), reason });
-  const home = vendorStateFolder(host.stateDir, id);
+  const home = host.vendor.folder(id);
   await mkdir(home, { recursive: true, mode: 0o700 });
   // A folder that nobody else can enter protects every file in it, links included.
   await chmod(home, 0o700);
   return withInstallLock(host.fileLock, join(home, ".install.lock"), async () => {
-    if ((await missingPackages(owner, host.stateDir)).length === 0) return { state: "present" };
+    if ((await host.vendor.missing(owner)).length === 0) return { state: "present" };
     await removeStaging(home);
     const staging = await mkdtemp(join(home, STAGING));
     try {
-      const { hash, packages } = await fill({ id, root, staging }, host, vendorCommand(owner));
+      const { hash, packages } = await fill({ id, root, staging }, host, host.vendor.command(owner));
       host.signal.throwIfAborted();
       const folder = join(home, hash);
       await (await putInPlace(join(staging, "vendor"), folder)).finish();
@@ -69,7 +68,7 @@ async function fill(
 ): Promise<{ hash: string; packages: string[] }> {
   const cwd = join(staging, "vendor");
   await copyFolder(join(root, "vendor"), cwd, { signal: host.signal });
-  const locked = await readLockedPackages(staging);
+  const locked = await host.vendor.locked(staging);
   const total = locked?.count ?? 0;
   let done = 0;
   host.progress(done, total);
@@ -79,7 +78,7 @@ async function fill(
   } catch (error) {
     throw isSvcError(error, "npm-failed") ? notInstalled(id, error, command) : error;
   }
-  const missing = await missingPackages({ id, root: staging }, undefined);
+  const missing = await host.vendor.missing({ id, root: staging }, { isOwnOnly: true });
   if (locked === undefined || missing.length > 0) {
     const reason = `npm ended well, but ${missing.join(", ")} is not there in the locked version`;
     throw installErrors.packagesNotInstalled({ plugin: id, reason, advice: "report it to the author of the plugin" });

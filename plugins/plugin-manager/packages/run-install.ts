@@ -18,7 +18,7 @@ export async function runInstall(cli: CliContext, candidate: PluginCandidate): P
   };
   try {
     return await installPackages(candidate, {
-      stateDir: cli.paths.stateDir,
+      vendor: await cli.vendorPackages(),
       env: cli.env,
       signal: cli.signal,
       fileLock: cli.withFileLock,

@@ -5,7 +5,7 @@ test.each([
   [{ status: "ok", stopReason: "stop" }, "over"],
   [{ status: "error", code: "INTERRUPTED", stopReason: "shutdown" }, "resume"],
   [{ status: "error", code: "INTERRUPTED", stopReason: "interrupted" }, "resume"],
-  ...["AUTH", "RATE_LIMIT", "OVERLOADED", "NETWORK", "TIMEOUT", "STORAGE"].map((code) => [
+  ...["AUTH", "QUOTA", "RATE_LIMIT", "OVERLOADED", "NETWORK", "TIMEOUT", "STORAGE"].map((code) => [
     { status: "error", code, stopReason: "error" },
     "repeat",
   ]),

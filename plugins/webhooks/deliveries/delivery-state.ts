@@ -58,7 +58,7 @@ export function backoffAfter(attempt: number): number {
  * Faults of a provider that may be gone at the next try, and of our own storage. Everything else is the run's own end: its time is up, somebody stopped it,
  * a plugin refused it, the model had nothing to say.
  */
-const passingFaults = ["AUTH", "RATE_LIMIT", "OVERLOADED", "NETWORK", "TIMEOUT", "STORAGE"];
+const passingFaults = ["AUTH", "QUOTA", "RATE_LIMIT", "OVERLOADED", "NETWORK", "TIMEOUT", "STORAGE"];
 
 /**
  * Decides how an action goes on after its run: `over`, whichever way it ended; `resume`: the gateway or its agents stopped during it, the same run continues;

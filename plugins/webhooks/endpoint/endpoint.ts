@@ -74,7 +74,7 @@ class WebhookEndpoint implements Endpoint {
     const { clock, logger } = ctx;
     this.#ctx = ctx;
     this.#presets = ctx.contributions<HookPreset>("hookPreset");
-    const [throttle, bodies] = [createThrottle(() => clock.monotonic()), createBodyGate()];
+    const [throttle, bodies] = [createThrottle(ctx.service("gateway@1")), createBodyGate()];
     this.#handler = createRequestHandler({ generations: this.#generations, throttle, bodies, deliveries, clock, logger });
   }
 

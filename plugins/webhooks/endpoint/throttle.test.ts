@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
+import { createAttemptLimiter } from "../../../test/tools/attempt-limiter.ts";
 import { createThrottle } from "./throttle.ts";
 
 function throttleAt() {
   const clock = { ms: 1_000 };
-  return { clock, throttle: createThrottle(() => clock.ms) };
+  return { clock, throttle: createThrottle({ limitAttempts: (limits) => createAttemptLimiter(limits, () => clock.ms) }) };
 }
 
 function failTimes(throttle: ReturnType<typeof createThrottle>, address: string, times: number) {

@@ -1,7 +1,7 @@
-import { addressBucket, createFailureLimiter } from "svc/sdk/internal";
+import type { GatewayService } from "svc/sdk";
 
 /** Limit of failed attempts of one address. Loopback is counted too: behind a local proxy everybody comes from there. */
-const rules = { maxAttempts: 20, windowMs: 60_000, lockoutMs: 60_000, exemptLoopback: false };
+const limits = { maxAttempts: 20, windowMs: 60_000, lockoutMs: 60_000 };
 
 /** Failed authentication by client address; in memory, at most 10,000 addresses. */
 export interface Throttle {
@@ -11,16 +11,16 @@ export interface Throttle {
   succeed(address: string): void;
 }
 
-/** @param monotonic milliseconds; the wall clock would let a lockout end or last by a jump */
-export function createThrottle(monotonic: () => number): Throttle {
-  const limiter = createFailureLimiter(() => rules, monotonic, addressBucket);
+/** Creates the throttle of one endpoint. */
+export function createThrottle(gateway: Pick<GatewayService, "limitAttempts">): Throttle {
+  const limiter = gateway.limitAttempts(limits);
   return {
     fail(address) {
-      const lockedMs = limiter.retryAfterMs(address, false);
+      const lockedMs = limiter.retryAfterMs(address);
       // A bad attempt during a lockout does not make it longer: whoever stops trying is free again after a minute.
       if (lockedMs > 0) return { lockedMs, hasLocked: false };
-      limiter.fail(address, false);
-      return { lockedMs: 0, hasLocked: limiter.retryAfterMs(address, false) > 0 };
+      limiter.fail(address);
+      return { lockedMs: 0, hasLocked: limiter.retryAfterMs(address) > 0 };
     },
     succeed: (address) => limiter.succeed(address),
   };

@@ -6,12 +6,13 @@
  */
 
 /**
- * @param {{ message: string, details?: Record<string, unknown> | undefined, retryAfterMs?: number | undefined, code: string }} error
+ * @param {{ message: string, details?: object | undefined, retryAfterMs?: number | undefined, code: string }} error
  * @param {{ origin: string, protocol: string, port: string, hostname: string }} page
  * @returns {Refusal}
  */
 export function refusalOf(error, page) {
-  const code = String(error.details?.code ?? error.details?.reason ?? error.code);
+  const details = /** @type {Record<string, unknown>} */ (error.details ?? {});
+  const code = String(details.code ?? details.reason ?? error.code);
   const field = code.startsWith("AUTH_PASSWORD") ? "password" : code.startsWith("AUTH_TOKEN") ? "token" : "secret";
   switch (code) {
     case "AUTH_TOKEN_MISSING":
@@ -41,7 +42,7 @@ export function refusalOf(error, page) {
         kind: "pairing",
         title: "Waiting for approval",
         text: "This browser is new to the gateway. Approve it on the gateway's machine; this page then continues by itself:",
-        lines: [`svc devices approve ${error.details?.requestId ?? ""}`.trim()],
+        lines: [`svc devices approve ${details.requestId ?? ""}`.trim()],
       };
     case "AUTH_DEVICE_TOKEN_MISMATCH":
     case "AUTH_SCOPE_MISMATCH":

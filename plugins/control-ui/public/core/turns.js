@@ -5,9 +5,10 @@ import { hitsOf } from "./places.js";
  *
  * @typedef {{ type: string, text?: string, id?: string, name?: string, arguments?: unknown, mimeType?: string }} Block
  * @typedef {{ role: string, content: string | Block[], timestamp: number, provider?: string, model?: string, aborted?: boolean,
- *   stopReason?: string, toolCallId?: string, toolName?: string, isError?: boolean, details?: unknown,
+ *   sender?: Sender, stopReason?: string, toolCallId?: string, toolName?: string, isError?: boolean, details?: unknown,
  *   __svc?: { id: string, seq: number, runId?: string, kind?: string } }} Message
- * @typedef {{ kind: "user", id: string, text: string, images: number, at: number, state?: "sending" | "sent" | "failed", error?: string }} UserItem
+ * @typedef {{ id: string, name?: string, channel?: string }} Sender
+ * @typedef {{ kind: "user", id: string, text: string, images: number, at: number, state?: "sending" | "sent" | "failed", error?: string, sender?: Sender }} UserItem
  * @typedef {{ kind: "system", id: string, about: "heartbeat" | "event", text: string, at: number }} SystemItem
  * @typedef {{ kind: "text", id: string, text: string, at: number, isStreaming?: boolean }} TextItem
  * @typedef {{ kind: "tool", id: string, name: string, args: unknown, at: number, state: "running" | "ok" | "error" | "unknown", text?: string,
@@ -77,7 +78,7 @@ function itemsOf(message, results) {
   }
   if (message.role === "user") {
     const images = typeof message.content === "string" ? 0 : message.content.filter((b) => b.type === "image").length;
-    return [{ kind: "user", id, text, images, at }];
+    return [{ kind: "user", id, text, images, at, ...(message.sender ? { sender: message.sender } : {}) }];
   }
   /** @type {Item[]} */
   const items = text === "" ? [] : [{ kind: "text", id, text, at }];

@@ -70,10 +70,20 @@ function System({ item }) {
 /** @param {{ item: import("../../core/turns.js").UserItem }} props */
 function Question({ item }) {
   return html`<div class="question">
+    ${item.sender && html`<${Sender} sender=${item.sender} at=${item.at} />`}
     <div class="bubble">${item.text}${item.images > 0 ? html`<span class="muted small">${item.images === 1 ? "1 image" : `${item.images} images`}</span>` : null}</div>
     ${item.state === "sending" && html`<p class="muted small">${isOnline.value ? "Sending…" : "Will be sent when the connection is back"}</p>`}
     ${item.state === "failed" && html`<${Unsent} item=${item} />`}
   </div>`;
+}
+
+/** Names whoever wrote on a channel. The name is a stranger's: its direction of writing ends with it, and the id says who it is. @param {{ sender: import("../../core/turns.js").Sender, at: number }} props */
+function Sender({ sender: { id, name, channel }, at }) {
+  const where = channel === undefined ? id : `${id} on ${channel}`;
+  return html`<p class="by muted small" title=${where}><strong><bdi>${name ?? id}</bdi></strong>
+    ${name !== undefined && name !== id ? html` <bdi>${id}</bdi>` : null}
+    ${channel === undefined ? null : html` <span>${channel}</span>`}
+    ${html` <time title=${moment(at)}>${clock(at)}</time>`}</p>`;
 }
 
 /** @param {{ item: import("../../core/turns.js").UserItem }} props */
