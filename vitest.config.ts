@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { SpreadSequencer } from "./test/sequencer.ts";
 import { testKinds } from "./test/tools/source/test-kinds.ts";
@@ -20,11 +20,16 @@ const isLong = process.env.SVC_TEST_LONG === "1";
 /** Tests that load the machine themselves: one after the other, with nothing beside them. */
 const storms = ["test/e2e/{storm,reload-storm}.long.test.ts"];
 
+/**
+ * Of its wall time a test file computes in less than half (in `e2e` 40 %); the rest is waiting for sockets, files, clocks and programs. Six fill two cores, and
+ * need up to 4 GB with what they start.
+ */
+const waitingWorkers = totalmem() > 6 * 1024 ** 3 ? 6 : 4;
+
 export default defineConfig({
   ...shared,
   test: {
-    // Of its wall time a test file computes in about half; the rest is waiting for sockets, files and clocks. Four fill two cores, and need up to 4 GB.
-    maxWorkers: Math.max(4, availableParallelism()),
+    maxWorkers: Math.max(waitingWorkers, availableParallelism()),
     globalSetup: ["./test/global-setup.ts"],
     experimental: { fsModuleCache: true },
     // Projects of one group share the workers.

@@ -1,4 +1,4 @@
-import type { Channel, ChannelRun, InboundEvent, OutboundMessage } from "svc/sdk";
+import type { Channel, ChannelLogin, ChannelRun, InboundEvent, LoginStep, OutboundMessage } from "svc/sdk";
 import { channelCases, watchLeaks } from "svc/sdk/testing";
 import { afterAll, expect, test } from "vitest";
 import type { LinesAccount } from "../../examples/plugin-channel/src/accounts.ts";
@@ -352,3 +352,69 @@ test.concurrent.each([FIRST_PACKET, BYTE_BY_BYTE, AT_ONCE, ANY_CUT, REDELIVERY])
     expect(await outcomeOf(naive("none"), name)).toBeUndefined();
   },
 );
+
+const SIGN_IN = "a sign-in ends as done once a person has followed its steps, and a sign-out leaves nothing of it";
+const GIVEN_UP = "a sign-in that is given up ends within 5 s and closes its links";
+
+/** The example with a sign-in by a code, and one change of it. */
+function signInCases(change: (own: Lines, platform: { isSignedIn: boolean }) => Partial<Lines> = () => ({})) {
+  const platform = { isSignedIn: false };
+  let enter: () => void = () => undefined;
+  const entered = new Promise<void>((resolve) => (enter = resolve));
+  const create = (): Lines => {
+    const own: Lines = {
+      ...createLinesChannel(),
+      async *login({ signal }) {
+        yield { kind: "code", code: "7788" };
+        signal.throwIfAborted();
+        await Promise.race([entered, new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)))]);
+        platform.isSignedIn = true;
+        yield { kind: "done" };
+      },
+      async logout() {
+        const before = platform.isSignedIn;
+        platform.isSignedIn = false;
+        return before;
+      },
+    };
+    return { ...own, ...change(own, platform) };
+  };
+  const follow = async (step: LoginStep) => (step.kind === "code" && step.code === "7788" ? enter() : undefined);
+  const peer = async () =>
+    Object.assign(await startLinesServer(), { signIn: { section: {}, follow, isSignedIn: () => platform.isSignedIn } });
+  return channelCases({ create, peer });
+}
+
+type LoginOf = NonNullable<Lines["login"]>;
+
+const signInMutants: Array<[string, Parameters<typeof signInCases>[0], string]> = [
+  ["forgets the last step", (own) => ({ login: (request) => withoutDone((own.login as LoginOf)(request)) }), SIGN_IN],
+  ["says done at once", () => ({ login: () => stepsOf({ kind: "done" }) }), SIGN_IN],
+  ["logs its code", (own) => ({ login: (request) => loggedBy((own.login as LoginOf)(request), request.logger) }), SIGN_IN],
+  ["keeps the sign-in", () => ({ logout: async () => true }), SIGN_IN],
+  ["has cleared nothing", (_, platform) => ({ logout: async () => Object.assign(platform, { isSignedIn: false }).isSignedIn }), SIGN_IN],
+  ["ignores its signal", (own) => ({ login: (request) => (own.login as LoginOf)({ ...request, signal: over.signal }) }), GIVEN_UP],
+];
+
+async function* withoutDone(steps: AsyncIterable<LoginStep>): AsyncGenerator<LoginStep> {
+  for await (const step of steps) if (step.kind !== "done") yield step;
+}
+
+async function* loggedBy(steps: AsyncIterable<LoginStep>, logger: ChannelLogin["logger"]): AsyncGenerator<LoginStep> {
+  for await (const step of steps) {
+    logger.info("a step", { step });
+    yield step;
+  }
+}
+
+async function* stepsOf(...steps: LoginStep[]): AsyncGenerator<LoginStep> {
+  yield* steps;
+}
+
+test.concurrent.each(signInMutants)("a channel whose sign-in %s fails the case that says so", async (_, change, expected) => {
+  expect(await outcomeOf(signInCases(change), expected)).toEqual(expect.any(String));
+});
+
+test.concurrent.each([SIGN_IN, GIVEN_UP])("the same sign-in without a fault keeps: %s", async (name) => {
+  expect(await outcomeOf(signInCases(), name)).toBeUndefined();
+});

@@ -51,6 +51,7 @@ describe("model-openai-compatible", () => {
         apiKey: vendor.apiKey,
         headers: {},
         timeoutMs: 30_000,
+        firstAnswerMs: 30_000,
         models: [],
         maxTokensField: "max_tokens",
       },

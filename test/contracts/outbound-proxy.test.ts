@@ -113,6 +113,7 @@ describe("chat models", () => {
         apiKey: chat.apiKey,
         headers: {},
         timeoutMs: 30_000,
+        firstAnswerMs: 30_000,
         models: [],
         maxTokensField: "max_tokens",
       },

@@ -1,7 +1,4 @@
-import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
@@ -42,14 +39,13 @@ export async function configured(home: Home, config: object = { gateway: { mode:
   return home;
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
+/**
+ * Entries of plugins that crash stories about messages do not look at: without them a gateway starts with a sixth less work, and those stories start dozens. A story
+ * that looks at notes, the page or the HTTP API leaves them on.
+ */
+export const withoutBystanders = Object.fromEntries(
+  ["memory-core", "control-ui", "openai-http", "model-recall"].map((id) => [id, { enabled: false }]),
+);
 
 /** stdout as the one JSON document it has to be. */
 export async function json(home: Home, args: string[], env: Record<string, string> = {}, run: typeof svcCommand = svcCommand) {

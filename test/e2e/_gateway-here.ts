@@ -1,6 +1,7 @@
 import { createGateway } from "../../kernel/boot/gateway.ts";
 import { createProgram } from "../../kernel/cli/program.ts";
 import { programParts } from "../../kernel/cli/run.ts";
+import { importBundled } from "../../sdk/testing/import-bundled.ts";
 import { stopLater } from "./_cli.ts";
 import { type Home, portIn, type Running } from "./_process.ts";
 
@@ -15,7 +16,7 @@ export interface RunningHere extends Pick<Running, "port" | "url" | "out"> {
 /** Nothing of a process is guarded here, and code of bundled plugins is evaluated once for all gateways of the process. */
 const run = createProgram({
   ...programParts,
-  maker: async () => ({ create: (options) => createGateway({ ...options, reuseModules: true }), guard: () => () => undefined }),
+  maker: async () => ({ create: (options) => createGateway({ ...options, importBundled }), guard: () => () => undefined }),
 });
 
 /**

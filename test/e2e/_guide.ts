@@ -1,7 +1,7 @@
 /** One code block of a guide. */
 export interface GuideBlock {
   language: string;
-  /** Of a first line `// file: <path>` or `<!-- file: <path> -->`. */
+  /** Of a first line `// file: <path>`, `# file: <path>` or `<!-- file: <path> -->`. */
   file?: string;
   text: string;
 }
@@ -9,7 +9,7 @@ export interface GuideBlock {
 /** The code blocks of a page, in order. A block that names its file is given without that line. */
 export function guideBlocks(markdown: string): GuideBlock[] {
   return [...markdown.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", body = ""]) => {
-    const named = /^(?:\/\/|<!--) file: (\S+)(?: -->)?\n/.exec(body);
+    const named = /^(?:\/\/|#|<!--) file: (\S+)(?: -->)?\n/.exec(body);
     return named ? { language, file: named[1] as string, text: body.slice(named[0].length) } : { language, text: body };
   });
 }

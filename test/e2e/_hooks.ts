@@ -3,14 +3,13 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
-import { configured, freshHome, token } from "./_cli.ts";
+import { configured, freshHome, token, withoutBystanders } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 
 export const hookToken = "hooks-token-of-the-tests-5b1d";
 
-/** A home whose agent answers through `model`, with the door open. What these tests do not look at is switched off: a start is faster. */
+/** A home whose agent answers through `model`, with webhooks on. */
 export async function hooksHome(model: FakeOpenAi, options: { model?: string; hooks?: object; gateway?: object } = {}): Promise<Home> {
-  const off = Object.fromEntries(["memory-core", "control-ui", "openai-http", "model-recall"].map((id) => [id, { enabled: false }]));
   const models = ["ok", "unhurried", "401-once", "tool-then-401"].map((id) => ({ id }));
   const home = await freshHome();
   // Its gateways are killed again and again, and what was accepted must run all the same.
@@ -20,7 +19,7 @@ export async function hooksHome(model: FakeOpenAi, options: { model?: string; ho
     hooks: { enabled: true, token: hookToken, ...options.hooks },
     models: { providers: { lab: { baseUrl: model.url, apiKey: model.apiKey, models } } },
     agents: { defaults: { model: `lab/${options.model ?? "ok"}`, skipBootstrap: true } },
-    plugins: { entries: off },
+    plugins: { entries: withoutBystanders },
   });
 }
 

@@ -5,7 +5,8 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { freePort, token } from "./_cli.ts";
+import { freePorts } from "../servers/ports.ts";
+import { token } from "./_cli.ts";
 import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { SharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
@@ -71,8 +72,7 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
   await chmod(join(bin, "svc"), 0o755);
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
-  const serverPort = await freePort();
-  const [ircPort, xmppPort, imapPort, smtpPort, mqttPort] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
+  const [serverPort = 0, ircPort, xmppPort, imapPort, smtpPort, mqttPort] = await freePorts(6);
   let said = "";
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 

@@ -1,10 +1,12 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "svc/sdk";
 import { createClient, type SvcClient } from "svc/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
+import { okText } from "../fakes/openai-scripts.ts";
+import { startFakeOpenAi } from "../fakes/openai-server.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 /** `SVC_TEST_LONG=1`: twenty. */
@@ -114,3 +116,50 @@ async function historyOf(client: SvcClient, sessionKey: string): Promise<Array<{
     return { role: String(m.role), text: (m.content as Array<{ text?: string }>).map((b) => b.text ?? "").join(""), id, seq };
   });
 }
+
+test("a response that a kill cut off: the session says so, its key runs nothing again, and earlier responses can be continued", async () => {
+  await gateway?.kill("SIGTERM");
+  const vendor = await startFakeOpenAi();
+  try {
+    const file = join(home.stateDir, "svc.json");
+    const lab = { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }, { id: "slow-drip" }] };
+    await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, "utf8")), models: { providers: { lab } } }));
+    gateway = await startGateway(home);
+    const post = (body: object, { key, model = "ok" }: { key: string; model?: string }) => {
+      const headers = { authorization: `Bearer ${token}`, "idempotency-key": key, "x-svc-session-key": key, "x-svc-model": `lab/${model}` };
+      return fetch(`${gateway?.url}/v1/responses`, { method: "POST", headers, body: JSON.stringify({ model: "svc", ...body }) });
+    };
+    const whole = { input: "one" };
+    const first = (await (await post(whole, { key: "whole" })).json()) as { id: string };
+    const cut = { input: "drip", stream: true };
+    const stream = (await post(cut, { key: "cut", model: "slow-drip" })).body?.getReader();
+    for (let seen = ""; !seen.includes("response.output_text.delta"); ) seen += Buffer.from((await stream?.read())?.value ?? []).toString();
+    await gateway.kill("SIGKILL");
+    await stream?.cancel().catch(() => undefined);
+
+    gateway = await startGateway(home);
+    const client = await connect(gateway.url);
+    const asked = () => vendor.requests.filter(({ method }) => method === "POST");
+    const before = asked().length;
+    expect(await historyOf(client, "cut")).toMatchObject([{ role: "user", text: "drip" }]);
+    const { sessions } = await client.request("sessions.list", { limit: 100 });
+    expect(sessions.find(({ key }) => key === "agent:main:cut")).toMatchObject({ status: "interrupted" });
+    for (const body of [cut, cut]) {
+      const text = await (await post(body, { key: "cut", model: "slow-drip" })).text();
+      expect(text).toContain('"code":"interrupted"');
+    }
+    const again = await post(whole, { key: "whole" });
+    expect([again.headers.get("idempotent-replay"), await again.json()]).toMatchObject(["true", first]);
+    expect(asked().length).toBe(before);
+
+    const headers = { authorization: `Bearer ${token}`, "x-svc-session-key": "whole", "x-svc-model": "lab/ok" };
+    const next = { model: "svc", input: "two", previous_response_id: first.id };
+    const answer = await fetch(`${gateway.url}/v1/responses`, { method: "POST", headers, body: JSON.stringify(next) });
+    expect(await answer.json()).toMatchObject({ status: "completed", previous_response_id: first.id });
+    const sent = asked().at(-1)?.body as { messages: Array<{ content: string }> } | undefined;
+    expect(sent?.messages.slice(1).map(({ content }) => content)).toEqual(["one", okText, "two"]);
+    await client.close();
+  } finally {
+    await vendor.close();
+  }
+});

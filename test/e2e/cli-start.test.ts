@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { configured, freePort, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
+import { freePort } from "../servers/ports.ts";
+import { configured, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
@@ -303,11 +304,11 @@ describe("other ways to start", () => {
     expect((await closed)[0]).toBe(0);
   });
 
-  // Every module is translated first, unless another test or an earlier run has left it in the cache.
+  // Every module is translated first, unless an earlier run has left it in the cache.
   test("without a build everything runs from the sources", { timeout: 240_000 }, async () => {
     const copy = await mkdtemp(join(tmpdir(), "svc-sources-"));
     removeLater({ remove: () => rm(copy, { recursive: true, force: true }) });
-    // An installation without `dist`. The sources are links, so that what is translated here serves every test that runs them, and the other way round.
+    // An installation without `dist`. The sources are links, so that what was translated for them once serves every later run.
     await cp(join(root, "bin"), join(copy, "bin"), { recursive: true });
     for (const part of ["kernel", "sdk", "plugins", "package.json", "node_modules"]) await symlink(join(root, part), join(copy, part));
     const home = await configured(await freshHome());

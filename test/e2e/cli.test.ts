@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import { type ScriptedGateway, startScriptedGateway } from "../fakes/scripted-gateway.ts";
-import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
+import { freePort } from "../servers/ports.ts";
+import { configured, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 

@@ -173,3 +173,31 @@ test("without a channel the page says how one is set up, and on a phone it stand
     await own.close();
   }
 });
+
+describe("the transcript of a group", () => {
+  test("names whoever wrote each message, and no name does anything but stand there", async () => {
+    const inKitchen = { chatType: "group" as const, peer: { id: "#kitchen", name: "Kitchen" } };
+    await gateway.reload({
+      channels: { talk: { ...channels.talk, groups: { "#kitchen": { requireMention: false } }, groupAllowFrom: ["*"] } },
+    });
+    await eventually(() => platform.running.has("default"));
+    for (const [id, name, text] of [
+      ["@ada", "Ada Lovelace", "Is there bread?"],
+      ["@eve", `\u202eevE\n${hostile}`, "There is not."],
+      ["@adel", "عادل", "I bring some."],
+    ] as const) {
+      await platform.say(text, { ...inKitchen, sender: { id, name } });
+      await eventually(() => platform.sent.some((sent) => sent.text.includes(text)));
+    }
+    const page = await signIn(desktop, `#/chat/${encodeURIComponent("agent:main:talk:group:#kitchen")}`);
+    const question = (text: string) => page.locator(".question").filter({ hasText: text });
+    await question("Is there bread?").getByText("Ada Lovelace").waitFor();
+    expect(await question("There is not.").locator("strong").textContent()).toBe(`evE ${hostile}`);
+    await question("I bring some.").getByText("@adel").waitFor();
+    expect(await page.title()).not.toBe("taken");
+    expect(await page.content()).not.toContain("EXTERNAL_UNTRUSTED");
+    expect(await axeViolationsInBothSchemes(page)).toEqual([]);
+    await tab.picture("transcript-senders-desktop");
+    await gateway.reload({ channels });
+  });
+});

@@ -4,7 +4,8 @@ import type WebSocket from "ws";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
 import { needs } from "../servers/needs.ts";
 import { type Nginx, startNginx } from "../servers/nginx.ts";
-import { configured, freePort, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { freePort } from "../servers/ports.ts";
+import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 
 const { describe, test } = needs("nginx");
 

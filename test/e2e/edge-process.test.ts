@@ -9,7 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocketServer } from "ws";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { bodyOf, closeRawSockets, dial, type RawSocket, sendRaw, statusesOf, statusOf, upgradeRequest } from "../kernel/_raw.ts";
-import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
+import { freePort } from "../servers/ports.ts";
+import { configured, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { command } from "./_command.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 

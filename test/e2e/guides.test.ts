@@ -98,14 +98,17 @@ async function seePage(expected: string, serverPort: number, gatewayPort: number
 test("there is a guide for each thing a newcomer wants to do", () => {
   expect(guides.map((p) => p.name)).toEqual([
     "channel.md",
+    "discord.md",
     "embedding-adapter.md",
     "hook-preset.md",
     "irc-in-five-minutes.md",
     "mail-in-five-minutes.md",
+    "matrix.md",
     "mqtt-in-five-minutes.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
     "signal.md",
+    "slack.md",
     "talk-to-the-gateway.md",
     "telegram.md",
     "test-a-plugin.md",

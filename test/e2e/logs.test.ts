@@ -4,7 +4,8 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { configured, freePort, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
+import { freePort } from "../servers/ports.ts";
+import { configured, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { command } from "./_command.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 

@@ -8,28 +8,15 @@ import { type Dovecot, startDovecot } from "../servers/dovecot.ts";
 import { type Exim, startExim } from "../servers/exim.ts";
 import { needsExim } from "../servers/mail-needs.ts";
 import { type ReadMail, readMail } from "../servers/read-mail.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
 
 const { describe, test } = await needsExim();
 
 const AGENT = "agent@example.net";
 const ADA = "ada@example.org";
-
-/** Repeats what it is told, after a moment in which a gateway can be killed. */
-const model = `
-import { definePlugin, stripFrames } from "svc/sdk";
-export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
-  ctx.registerModelProvider({
-    id: "echo", name: "Echo", defaultModel: "echo", models: () => [{ id: "echo", name: "Echo", input: ["text"] }], available: () => ({ ok: true }),
-    async *stream({ messages }) {
-      const last = messages.findLast(({ role }) => role === "user");
-      yield { type: "text", delta: "You said: " + stripFrames(last.content.map((part) => part.text ?? "").join(" ")) };
-      yield { type: "finish", reason: "stop" };
-    },
-  });
-} });`;
 
 let dovecot: Dovecot;
 let exim: Exim;
@@ -46,7 +33,7 @@ beforeAll(async () => {
   await configured(home, {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-    plugins: { load: { paths: ["./echo.ts"] } },
+    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
     channels: {
       mail: {
         address: AGENT,
@@ -59,7 +46,7 @@ beforeAll(async () => {
       },
     },
   });
-  await writeFile(join(home.stateDir, "echo.ts"), model);
+  await writeFile(join(home.stateDir, "echo.ts"), echoModel);
   gateway = await gatewayIn(home);
   await isReady();
 });

@@ -6,24 +6,12 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Mosquitto, startMosquitto } from "../servers/mosquitto.ts";
 import { needsMqtt } from "../servers/mqtt-library.ts";
 import { connectMqttUser, type MqttUser } from "../servers/mqtt-user.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
 
 const { describe, test } = await needsMqtt("mosquitto");
-
-const model = `
-import { definePlugin, stripFrames } from "svc/sdk";
-export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
-  ctx.registerModelProvider({
-    id: "echo", name: "Echo", defaultModel: "echo", models: () => [{ id: "echo", name: "Echo", input: ["text"] }], available: () => ({ ok: true }),
-    async *stream({ messages }) {
-      const last = messages.findLast(({ role }) => role === "user");
-      yield { type: "text", delta: "You said: " + stripFrames(last.content.map((part) => part.text ?? "").join(" ")) };
-      yield { type: "finish", reason: "stop" };
-    },
-  });
-} });`;
 
 let broker: Mosquitto;
 let home: Home;
@@ -33,7 +21,7 @@ let people: MqttUser;
 const config = (port: number) => ({
   gateway: { mode: "local", auth: { token } },
   agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-  plugins: { load: { paths: ["./echo.ts"] } },
+  plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
   session: { dmScope: "per-peer" },
   messages: { inbound: { debounceMs: 0 } },
   channels: {
@@ -73,7 +61,7 @@ beforeAll(async () => {
   people = await connectMqttUser({ port: broker.port, topics: ["svc/+/out", "rooms/+/out", "replies/#", "svc/status"] });
   home = await configured(await freshHome(), config(broker.port));
   home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
-  await writeFile(join(home.stateDir, "echo.ts"), model);
+  await writeFile(join(home.stateDir, "echo.ts"), echoModel);
   gateway = await gatewayIn(home);
   await people.sees("svc/status", "online");
 });

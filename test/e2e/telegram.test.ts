@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type FakeTelegram, startFakeTelegram } from "../fakes/telegram.ts";
 import { needsPackages } from "../servers/vendored.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
 
 const { describe, test } = await needsPackages("channel-telegram");
@@ -13,19 +14,6 @@ const POLLED = { id: 9001, token: "9001:AAEg7xw2n4QbVh0-polled", username: "poll
 const SENT = { id: 9002, token: "9002:AAFk3yz8m5RcWi1-sent", username: "sent_bot" };
 const SECRET = "webhook-secret-77aa01";
 const PEOPLE = Array.from({ length: 12 }, (_, i) => ({ id: 4_700 + i, type: "private" as const, first_name: `Person ${i}` }));
-
-const model = `
-import { definePlugin, stripFrames } from "svc/sdk";
-export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
-  ctx.registerModelProvider({
-    id: "echo", name: "Echo", defaultModel: "echo", models: () => [{ id: "echo", name: "Echo", input: ["text"] }], available: () => ({ ok: true }),
-    async *stream({ messages }) {
-      const last = messages.findLast(({ role }) => role === "user");
-      yield { type: "text", delta: "You said: " + stripFrames(last.content.map((part) => part.text ?? "").join(" ")) };
-      yield { type: "finish", reason: "stop" };
-    },
-  });
-} });`;
 
 let telegram: FakeTelegram;
 let home: Home;
@@ -50,7 +38,7 @@ beforeAll(async () => {
   home = await configured(await freshHome(), {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-    plugins: { load: { paths: ["./echo.ts"] } },
+    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
     session: { dmScope: "per-account-channel-peer" },
     messages: { inbound: { debounceMs: 0 } },
     channels: {
@@ -66,7 +54,7 @@ beforeAll(async () => {
     },
   });
   home.env.SVC_SAFE_MODE = "off"; // a gateway is killed on purpose
-  await writeFile(join(home.stateDir, "echo.ts"), model);
+  await writeFile(join(home.stateDir, "echo.ts"), echoModel);
   gateway = await gatewayIn(home);
 });
 afterAll(async () => {

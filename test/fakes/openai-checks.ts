@@ -45,6 +45,7 @@ const chatRequest = z.object({
   max_tokens: z.int().positive().optional(),
   max_completion_tokens: z.int().positive().optional(),
   temperature: z.number().min(0).max(2).optional(),
+  parallel_tool_calls: z.boolean().optional(),
   reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).optional(),
 });
 

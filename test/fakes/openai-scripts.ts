@@ -45,12 +45,30 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
       };
     case "tool":
       return request.messages.at(-1)?.role === "tool" ? answer(request) : callFirstTool(request);
+    case "json":
+      return { kind: "stream", chunks: [...content([JSON.stringify({ query: lastText(request) })]), finish("stop"), ...usage(request)] };
     case "length":
       return { kind: "stream", chunks: [...content(["The rou"]), finish("length"), ...usage(request)] };
     case "503-twice":
       return attempt <= 2 ? failure(503, "The server is overloaded", "server_error") : answer(request);
     case "429":
       return { ...failure(429, "Rate limit reached", "requests", "rate_limit_exceeded"), headers: { "retry-after": "2" } };
+    case "429-long":
+      return { ...failure(429, "Rate limit reached", "requests", "rate_limit_exceeded"), headers: { "retry-after": "90" } };
+    case "tool-cut":
+      return callTool(request, '{"path":"/etc/important.conf","te', "length");
+    case "tool-last":
+      return callTool(request, '{"query":"router"}', "tool_calls");
+    case "tool-malformed":
+      return callTool(request, "{path: 1}", "tool_calls");
+    case "tool-slow":
+      return { ...callTool(request, JSON.stringify({ text: "0123456789".repeat(40) }), "tool_calls"), pauseMs: 20 };
+    case "filtered":
+      return { kind: "stream", chunks: [...content(["The rou"]), finish("content_filter"), ...usage(request)] };
+    case "filtered-empty":
+      return { kind: "stream", chunks: [finish("content_filter"), ...usage(request)] };
+    case "no-tools":
+      return request.tools ? failure(400, "no-tools does not support tools", "api_error") : answer(request);
     case "500":
       return failure(500, "The server had an error", "server_error");
     case "403":
@@ -92,9 +110,7 @@ function answer(request: ChatRequest): Script & { kind: "stream" } {
 /** Calls the first tool on offer with `{"query": <the last user text>}`, the arguments in two pieces. */
 function callFirstTool(request: ChatRequest): Script {
   const tool = request.tools?.[0]?.function.name ?? "no_tool_offered";
-  const last = request.messages.findLast((m) => m.role === "user");
-  const query = typeof last?.content === "string" ? last.content : "images";
-  const args = JSON.stringify({ query });
+  const args = JSON.stringify({ query: lastText(request) });
   const piece = (more: object) => delta({ tool_calls: [{ index: 0, ...more }] });
   const chunks = [
     piece({ id: "call_1", type: "function", function: { name: tool, arguments: "" } }),
@@ -104,6 +120,28 @@ function callFirstTool(request: ChatRequest): Script {
     ...usage(request),
   ];
   return { kind: "stream", chunks };
+}
+
+/** Calls the last tool on offer, which is the client's if there is one, with these arguments, in pieces of ten characters. */
+function callTool(request: ChatRequest, args: string, reason: string): Script & { kind: "stream" } {
+  const piece = (more: object) => delta({ tool_calls: [{ index: 0, ...more }] });
+  const name = request.tools?.at(-1)?.function.name ?? "no_tool_offered";
+  const parts = args.match(/.{1,10}/gs) ?? [];
+  return {
+    kind: "stream",
+    chunks: [
+      ...content(["Writing. "]),
+      piece({ id: "call_1", type: "function", function: { name, arguments: "" } }),
+      ...parts.map((part) => piece({ function: { arguments: part } })),
+      finish(reason),
+      ...usage(request),
+    ],
+  };
+}
+
+function lastText(request: ChatRequest): string {
+  const last = request.messages.findLast((m) => m.role === "user");
+  return typeof last?.content === "string" ? last.content : "images";
 }
 
 function failure(status: number, message: string, type: string, code: string | null = null): Script & { kind: "error" } {

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { type ChannelPeer, type PeerAction, startPacketProxy } from "svc/sdk/testing";
@@ -9,6 +10,8 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
 };
 const NUMBERS = { default: "+4930111111", second: "+4930222222" } as const;
 const STRANGER = "+4930999999";
+/** Account that is not served until somebody links the daemon to it. */
+export const PHONE = { number: "+4930333333", aci: "0a0a0a0a-0000-4000-8000-000000000003" } as const;
 
 export const ADA = "aaaaaaaa-1111-4111-8111-111111111111";
 export const GROUP_ID = "Pmpi+EfPWmsxiomLe9Nx2XF9HOE483p6iKiFj65iMwI=";
@@ -23,6 +26,10 @@ export interface Behaviour {
   isStalled?: boolean;
   /** True: the daemon was started for one account, and lists none. */
   isSingle?: boolean;
+  /** True: codes of new devices run out at once, as after a minute at Signal. */
+  isLinkLate?: boolean;
+  /** True: keys cannot be deleted now, as while another process holds them. */
+  isInUse?: boolean;
   /** Attachments by id, in base64. */
   attachments?: Record<string, string>;
 }
@@ -35,6 +42,8 @@ export interface SignalDaemon extends ChannelPeer {
   requests: Array<{ method: string; params: Params }>;
   /** Sends a line as it is to every link. */
   raw(line: string): void;
+  /** Scans the QR code of a new device in the app of {@link PHONE}. */
+  scan(uri: string): void;
   /** Sends an envelope to the subscribers of an account. */
   receive(envelope: object, account?: string): void;
 }
@@ -47,6 +56,12 @@ export async function startSignalDaemon(): Promise<SignalDaemon> {
   const links = new Map<Socket, Set<string>>();
   const waiting = new Map<string, object[]>();
   let clock = 1_700_000_000_000;
+  const accounts: Record<string, string> = { ...ACCOUNTS };
+  /** Codes of new devices, with what ends the wait for their scan. */
+  const codes = new Map<string, LinkCode>();
+  const scans = new Map<string, () => void>();
+  /** Accounts that take no messages any more, and whose keys may be deleted. */
+  const unregistered = new Set<string>();
 
   const deliver = (account: string, envelope: object) => {
     const to = [...links].filter(([, subscribed]) => subscribed.has(account)).map(([socket]) => socket);
@@ -76,7 +91,9 @@ export async function startSignalDaemon(): Promise<SignalDaemon> {
     const reply = (body: object) => socket.write(`${JSON.stringify({ jsonrpc: "2.0", ...body, id })}\n`);
     const account = behaviour.isSingle ? NUMBERS.default : String(params.account);
     try {
-      if (!["version", "listAccounts"].includes(method) && ACCOUNTS[account] === undefined)
+      if (method === "finishLink" && !behaviour.isSingle) return finishLink(params, reply);
+      const isServed = accounts[account] !== undefined && !unregistered.has(account);
+      if (!["version", "listAccounts", "startLink", "deleteLocalAccountData"].includes(method) && !isServed)
         throw Object.assign(new Error("Specified account does not exist"), { code: -32_602 });
       reply({ result: run(method, params, account) });
       if (method === "subscribeReceive") {
@@ -84,14 +101,47 @@ export async function startSignalDaemon(): Promise<SignalDaemon> {
         for (const envelope of waiting.get(account)?.splice(0) ?? []) deliver(account, envelope);
       }
     } catch (error) {
-      const { code = -32_603, data } = error as { code?: number; data?: unknown };
-      reply({ error: { code, message: (error as Error).message, data: data ?? null } });
+      refuse(error, reply);
     }
+  }
+
+  /** Answers once the code was scanned; meanwhile other requests are answered. */
+  function finishLink({ deviceLinkUri, deviceName }: Params, reply: (body: object) => unknown): void {
+    const code = codes.get(String(deviceLinkUri));
+    if (!code || typeof deviceName !== "string") return refuse(userError("Unknown device link uri."), reply);
+    codes.delete(String(deviceLinkUri));
+    code.scanned.then(
+      () => {
+        accounts[PHONE.number] = PHONE.aci;
+        unregistered.delete(PHONE.number);
+        reply({ result: { number: PHONE.number } });
+      },
+      (error: unknown) => refuse(error, reply),
+    );
+    if (behaviour.isLinkLate) code.expire(userError("Link request timed out, please try again."));
   }
 
   function run(method: string, params: Params, account: string): unknown {
     if (method === "version") return { version: "0.14.1" };
-    if (method === "listAccounts" && !behaviour.isSingle) return Object.entries(ACCOUNTS).map(([number, aci]) => ({ number, aci }));
+    if (method === "startLink" && !behaviour.isSingle) {
+      const uri = `sgnl://linkdevice?uuid=${randomUUID()}&pub_key=${encodeURIComponent(randomBytes(33).toString("base64"))}`;
+      const code = createCode();
+      codes.set(uri, code);
+      scans.set(uri, code.scan);
+      return { deviceLinkUri: uri };
+    }
+    if (method === "unregister") return unregistered.add(account) && {};
+    if (method === "deleteLocalAccountData") {
+      if (behaviour.isInUse) throw Object.assign(new Error("Method requires valid account parameter"), { code: -32_602 });
+      if (accounts[account] !== undefined && !unregistered.has(account))
+        throw userError("Not deleting account, it is still registered. Use --ignore-registered to delete it anyway.");
+      delete accounts[account];
+      return {};
+    }
+    if (method === "listAccounts" && !behaviour.isSingle)
+      return Object.entries(accounts)
+        .filter(([number]) => !unregistered.has(number))
+        .map(([number, aci]) => ({ number, aci }));
     if (method === "subscribeReceive") return 0;
     if (method === "listGroups") return [{ id: GROUP_ID, name: "Kitchen", isMember: true, isBlocked: false, admins: [{ uuid: ADA }] }];
     if (method === "getAttachment")
@@ -145,6 +195,12 @@ export async function startSignalDaemon(): Promise<SignalDaemon> {
     raw: (line) => {
       for (const socket of links.keys()) socket.write(line);
     },
+    scan: (uri) => found(scans.get(uri), "Signal does not know this code")(),
+    signIn: {
+      section: { port: proxy.port, account: PHONE.number },
+      follow: async (step) => found(step.kind === "qr" ? scans.get(step.text) : undefined, "there is no such code to scan")(),
+      isSignedIn: () => accounts[PHONE.number] !== undefined && !unregistered.has(PHONE.number),
+    },
     receive: (envelope, account = NUMBERS.default) => deliver(account, envelope),
     config: ({ accounts, credentials }) => ({
       port: proxy.port,
@@ -182,6 +238,26 @@ export async function startSignalDaemon(): Promise<SignalDaemon> {
 /** The part of an envelope that says who wrote. */
 export function from(uuid: string, name: string, number: string | null = null): object {
   return { source: number ?? uuid, sourceNumber: number, sourceUuid: uuid, sourceName: name, sourceDevice: 1 };
+}
+
+interface LinkCode {
+  scanned: Promise<void>;
+  scan(): void;
+  expire(reason: Error): void;
+}
+
+function createCode(): LinkCode {
+  let [scan, expire]: [() => void, (reason: Error) => void] = [() => undefined, () => undefined];
+  const scanned = new Promise<void>((resolve, reject) => {
+    [scan, expire] = [resolve, reject];
+  });
+  scanned.catch(() => undefined);
+  return { scanned, scan, expire };
+}
+
+function refuse(error: unknown, reply: (body: object) => unknown): void {
+  const { code = -32_603, data } = error as { code?: number; data?: unknown };
+  reply({ error: { code, message: (error as Error).message, data: data ?? null } });
 }
 
 function targetOf({ recipient, groupId, username }: Params): string {

@@ -20,10 +20,16 @@ export interface FakeTelegram {
   wrong: readonly string[];
   /** Gives a bot something that happened; it waits until the bot has confirmed it. @returns its `update_id` */
   push(bot: FakeBot, update: object): number;
+  /** Puts things into the answers to a bot as they are: without an id they stay there for ever. */
+  inject(bot: FakeBot, ...updates: unknown[]): void;
   /** True once a bot has asked for what comes after it, or its webhook has answered 200. */
   isConfirmed(bot: FakeBot, updateId: number): boolean;
   /** Sets the answers to the next calls of a method, one each: a refusal, or `cut` for a connection that breaks when the call was read. */
   script(method: string, ...answers: Array<{ code: number; description: string; parameters?: object } | "cut" | "garbage">): void;
+  /** Refuses the messages of a bot with 429 for a time, as Telegram does to a bot that sends too much; each refusal is counted. */
+  limit(bot: FakeBot, ms: number, retryAfterSeconds: number): void;
+  /** Refusals by `limit`, and their times of the monotonic clock. */
+  limited: readonly number[];
   /** Files that messages name: path by `file_id`. */
   files: Map<string, { path: string; content: Buffer }>;
   /** Sets a webhook as another program would. */
@@ -45,10 +51,11 @@ interface FakeOptions {
 
 interface BotState {
   bot: FakeBot;
-  updates: Array<{ update_id: number }>;
+  updates: unknown[];
   confirmed: number;
   webhook: { url: string; secret?: string };
   poll: { answer(status: number, body: object): void; offset: number } | undefined;
+  limit?: { until: number; retryAfterSeconds: number };
 }
 
 /** Numbers of updates begin anywhere. */
@@ -63,6 +70,7 @@ export async function startFakeTelegram({ bots, chats, onCall }: FakeOptions): P
   const calls: TelegramCall[] = [];
   const wrong: string[] = [];
   const scripts = new Map<string, Array<{ code: number; description: string; parameters?: object } | "cut" | "garbage">>();
+  const limited: number[] = [];
   const files: FakeTelegram["files"] = new Map();
   let open = 0;
 
@@ -97,6 +105,11 @@ export async function startFakeTelegram({ bots, chats, onCall }: FakeOptions): P
     if (scripted === "cut") return void response.destroy();
     if (scripted === "garbage") return void response.writeHead(200).end("<html>maintenance</html>");
     if (scripted) return refuse(response, scripted.code, scripted.description, scripted.parameters);
+    if (state.limit && performance.now() < state.limit.until && rest === "sendMessage") {
+      limited.push(performance.now());
+      const seconds = state.limit.retryAfterSeconds;
+      return refuse(response, 429, `Too Many Requests: retry after ${seconds}`, { retry_after: seconds });
+    }
     const checked = checkCall(
       rest,
       { method: request.method ?? "", type: request.headers["content-type"] ?? "", body },
@@ -125,7 +138,7 @@ export async function startFakeTelegram({ bots, chats, onCall }: FakeOptions): P
     const offset = Number(params.offset ?? 0);
     if (offset > 0) {
       state.confirmed = Math.max(state.confirmed, offset - 1);
-      state.updates = state.updates.filter(({ update_id }) => update_id >= offset);
+      state.updates = state.updates.filter((update) => ((update as { update_id?: number } | null)?.update_id ?? offset) >= offset);
     }
     // The newest question wins.
     state.poll?.answer(409, {
@@ -186,6 +199,10 @@ export async function startFakeTelegram({ bots, chats, onCall }: FakeOptions): P
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     wrong,
+    limited,
+    limit: (bot, ms, retryAfterSeconds) => {
+      stateOf(bot).limit = { until: performance.now() + ms, retryAfterSeconds };
+    },
     files,
     push(bot, update) {
       nextUpdate += 1;
@@ -194,6 +211,7 @@ export async function startFakeTelegram({ bots, chats, onCall }: FakeOptions): P
       state.poll?.answer(200, { ok: true, result: state.updates });
       return nextUpdate;
     },
+    inject: (bot, ...updates) => void stateOf(bot).updates.push(...updates),
     isConfirmed: (bot, updateId) => stateOf(bot).confirmed >= updateId,
     script: (method, ...answers) => void scripts.set(method, [...(scripts.get(method) ?? []), ...answers]),
     setWebhook: (bot, url) => {

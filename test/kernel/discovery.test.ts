@@ -1,9 +1,10 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { treeIntegrity, writeInstallRecord } from "svc/sdk/internal";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { writeInstallRecord } from "../../kernel/loader/install-record.ts";
+import { treeIntegrity } from "../../kernel/loader/tree-integrity.ts";
 import { writePlugin } from "./_plugins.ts";
 
 let root: string;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { PluginRecord } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { installedPlugins } from "../../kernel/cli/installed-plugins.ts";
 import { inspectPluginFolder } from "../../kernel/loader/discovery.ts";
 import { withFileLock } from "../../kernel/process/file-lock.ts";
 import { installPlugin } from "../../plugins/plugin-manager/install/install.ts";
@@ -31,7 +32,14 @@ async function install(id: string, plugin: Written, files: Record<string, string
   const folder = await writePlugin(base, id, plugin);
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   const host = { inspect: inspectPluginFolder, isBundled: async () => false, progress: () => undefined };
-  const own = { ...host, fileLock: withFileLock, stateDir, cwd: base, env: {}, signal: new AbortController().signal };
+  const own = {
+    ...host,
+    fileLock: withFileLock,
+    installed: installedPlugins(stateDir),
+    cwd: base,
+    env: {},
+    signal: new AbortController().signal,
+  };
   return installPlugin({ spec: folder, replaceBundled: false }, own, async () => undefined);
 }
 async function start(id: string, entry: object = {}) {
@@ -86,7 +94,7 @@ test("a running plugin keeps its own files while another version is installed ov
   expect(await ask("pair.word")).toBe("one+one");
 
   await gateway?.rpc("plugins.reload", { plugins: [{ pluginId: "pair" }] });
-  await uninstallPlugin({ stateDir, fileLock: withFileLock }, "pair");
+  await uninstallPlugin({ installed: installedPlugins(stateDir), fileLock: withFileLock }, "pair");
   expect(await ask("pair.word")).toBe("two+two");
 });
 
@@ -99,7 +107,7 @@ test("copies of installed plugins go with the instances that ran from them", asy
   await gateway?.rpc("plugins.reload", { plugins: [{ pluginId: "gone" }] });
   await eventually(async () => (await copies()).length === 1);
 
-  await uninstallPlugin({ stateDir, fileLock: withFileLock }, "gone");
+  await uninstallPlugin({ installed: installedPlugins(stateDir), fileLock: withFileLock }, "gone");
   await gateway?.rpc("plugins.reload", { plugins: [{ pluginId: "gone" }] });
 
   await eventually(async () => (await copies()).length === 0);

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { readLockedPackages, vendorStateFolder } from "../../sdk/host/vendor-packages.ts";
+import { readLockedPackages, vendorStateFolder } from "../../kernel/process/vendor-packages.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { usePluginGateway } from "./_plugin-gateway.ts";
 

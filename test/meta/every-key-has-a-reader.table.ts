@@ -11,7 +11,7 @@ const setting = (key: string, file: string, config = "kit.config") =>
     file,
     code: `agentSetting(${config}, ${file.includes("prompt") || file.includes("execute") ? "run.agent.id" : "agent.id"}, "${key}")`,
   });
-const limiter = (code: string): Place => ({ file: "sdk/gateway/failure-limiter.ts", code });
+const limiter = (code: string): Place => ({ file: "kernel/auth/failure-limiter.ts", code });
 const tlsFiles = (code: string): Place => ({ file: "kernel/port/tls-files.ts", code });
 const policy = (code: string): Place => ({ file: "plugins/agents/tools/policy.ts", code });
 const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.ts", code: `agent?.identity.${key}` });
@@ -53,6 +53,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "models.providers.<name>.models[].name": { file: "plugins/agents/rpc/models.ts", code: "model.name" },
   // Listed for clients, which choose by it.
   "models.providers.<name>.models[].input": { file: "plugins/agents/rpc/models.ts", code: "...rest," },
+  "models.providers.<name>.models[].tools": { file: "plugins/agents/models/tool-support.ts", code: "known?.tools" },
   "models.providers.<name>.models[].contextWindow": { file: "plugins/agents/runs/prompt.ts", code: "known?.contextWindow" },
   "models.providers.<name>.models[].maxTokens": { file: "plugins/model-openai-compatible/request.ts", code: "?.maxTokens" },
   "models.providers.<name>.models[].reasoning": { file: "plugins/model-openai-compatible/request.ts", code: "?.reasoning" },
@@ -86,6 +87,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
 
 /** Refused keys that code reads all the same, and why nothing comes of it. */
 export const stillRead: Readonly<Record<string, string>> = {
-  "gateway.http.endpoints.toolsInvoke.enabled": "it shares its schema with the surfaces that are served",
+  "gateway.http.endpoints.chatCompletions.images.allowUrl": "it shares its schema with those of responses",
+  "gateway.http.endpoints.chatCompletions.images.urlAllowlist": "it shares its schema with those of responses",
   "agents.list[].agentDir": "nothing is kept in that folder, so a delete finds nothing there",
 };

@@ -53,7 +53,7 @@ describe("product code", () => {
 
   test("watches folders in one place, and in the thread of the notes, which loads no SDK", () => {
     const watching = [...product].filter(([, source]) => /import \{[^}]*\bwatch(File)?\b[^}]*\} from "node:fs(\/promises)?"/.test(source));
-    expect(watching.map(([path]) => path)).toEqual(["plugins/memory-core/engine/watcher.ts", "sdk/folder-watches.ts"]);
+    expect(watching.map(([path]) => path)).toEqual(["kernel/process/folder-watches.ts", "plugins/memory-core/engine/watcher.ts"]);
   });
 
   test("never writes to the console", () => {

@@ -272,6 +272,7 @@ export const fullConfig: SvcConfigInput = {
         auth: "api-key",
         headers: { "X-Org": "svc" },
         timeoutSeconds: "3m",
+        silenceSeconds: 90,
         params: { store: false },
         models: [
           {
@@ -281,6 +282,7 @@ export const fullConfig: SvcConfigInput = {
             contextWindow: 200_000,
             maxTokens: 8_000,
             reasoning: true,
+            tools: false,
             cost: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 0.2 },
           },
         ],

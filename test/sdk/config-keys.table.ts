@@ -254,12 +254,14 @@ models.providers.<name>.apiKey : string|SecretRef
 models.providers.<name>.api : openai-completions|openai-responses|anthropic-messages|google-generative-ai|bedrock-converse|ollama = "openai-completions"
 models.providers.<name>.auth : api-key|aws-sdk|none = "api-key"
 models.providers.<name>.headers.<name> : string
-models.providers.<name>.timeoutSeconds : integer|string = 120
+models.providers.<name>.timeoutSeconds : integer|string
+models.providers.<name>.silenceSeconds : integer|string
 models.providers.<name>.params : object
 models.providers.<name>.models : list of object
 models.providers.<name>.models[].id : string
 models.providers.<name>.models[].name : string
 models.providers.<name>.models[].input : list of text|image = ["text"]
+models.providers.<name>.models[].tools : boolean = true
 models.providers.<name>.models[].contextWindow : integer
 models.providers.<name>.models[].maxTokens : integer
 models.providers.<name>.models[].reasoning : boolean = false

@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Certificate, makeCertificate } from "./certificate.ts";
-import { freePorts, listens } from "./ports.ts";
+import { onFreePorts, startInForeground } from "./foreground.ts";
+import { listens } from "./ports.ts";
 
 /** A real dovecot on the loopback: IMAP for mailboxes, LMTP to deliver into them. Each name is a user with a mailbox of their own. */
 export interface Dovecot {
@@ -47,17 +46,20 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
   const mail = join(folder, "mail");
   await mkdir(mail);
   if (process.getuid?.() === 0) await chown(mail, NOBODY, NOBODY);
-  const own = await freePorts(options.tls ? 3 : 2);
-  const [imap = 0, lmtp = 0, imaps = 0] = own;
-  const ports = { imap, lmtp, imaps };
   const certificate = options.tls ? await makeCertificate(folder) : undefined;
   const file = join(folder, "dovecot.conf");
-  await writeFile(file, configOf(options, { folder, ports, certificate }));
   if (options.introspectionUrl !== undefined) {
     const lines = ["introspection_mode = get", `introspection_url = ${options.introspectionUrl}`, "username_attribute = username"];
     await writeFile(join(folder, "oauth2.conf"), `${lines.join("\n")}\n`);
   }
-  let end = await start(file, own);
+  const started = await onFreePorts(certificate ? 3 : 2, async (own) => {
+    const [imap = 0, lmtp = 0, imaps = 0] = own;
+    const ports = { imap, lmtp, imaps };
+    await writeFile(file, configOf(options, { folder, ports, certificate }));
+    return { own, ports, end: await start(file, own) };
+  });
+  const { own, ports } = started;
+  let { end } = started;
   return {
     port: ports.imap,
     lmtpPort: ports.lmtp,
@@ -78,45 +80,18 @@ export async function startDovecot(options: DovecotOptions = {}): Promise<Doveco
 
 /** @returns what ends the process */
 async function start(file: string, ports: readonly number[]): Promise<() => Promise<void>> {
-  const child = spawn("dovecot", ["-F", "-c", file], { stdio: ["ignore", "pipe", "pipe"], detached: true });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
-  let missing: Error | undefined;
-  child.once("error", (error) => {
-    missing = new Error(`dovecot does not run here (${error.message}); its Debian package stands in .ci/packages`);
-  });
-  const end = async () => {
-    if (missing || child.pid === undefined) return;
-    const workers = await childrenOf(child.pid);
-    if (child.exitCode === null && child.signalCode === null) {
-      const closed = once(child, "exit");
-      child.kill("SIGKILL");
-      await closed;
-    }
+  const server = await startInForeground("dovecot", ["-F", "-c", file], { ports, isDetached: true });
+  return async () => {
+    const workers = await childrenOf(server.pid);
+    await server.end("SIGKILL");
     for (const pid of workers) killed(pid);
     await eventually(async () => !(await Promise.all(ports.map(listens))).includes(true));
   };
-  try {
-    await eventually(() => {
-      if (missing) throw missing;
-      if (child.exitCode !== null) throw new Error(`dovecot ended with ${child.exitCode}: ${printed}`);
-      return allListen(ports);
-    }, 30_000);
-  } catch (error) {
-    await end();
-    throw error;
-  }
-  return end;
-}
-
-async function allListen(ports: readonly number[]): Promise<boolean> {
-  return !(await Promise.all(ports.map(listens))).includes(false);
 }
 
 /** Its workers are processes of their own, and outlive it for a moment. */
 async function childrenOf(pid: number): Promise<number[]> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
-  const { readFile } = await import("node:fs/promises");
   const lists = await Promise.all(tasks.map((task) => readFile(`/proc/${pid}/task/${task}/children`, "utf8").catch(() => "")));
   return lists.flatMap((list) => list.trim().split(" ").filter(Boolean).map(Number));
 }

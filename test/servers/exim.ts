@@ -1,11 +1,9 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually } from "../../sdk/testing/eventually.ts";
-import { freePort, listens } from "./ports.ts";
+import { onFreePorts, startInForeground } from "./foreground.ts";
 
 const run = promisify(execFile);
 
@@ -32,36 +30,21 @@ export async function startExim(lmtpPort: number): Promise<Exim> {
   const spool = join(folder, "spool");
   await mkdir(spool);
   await chown(spool, await idOf("-u"), await idOf("-g"));
-  const port = await freePort();
   const file = join(folder, "exim.conf");
   await writeFile(file, configOf(spool, lmtpPort), { mode: 0o644 });
-  const exim = ["exim4", "-bdf", "-odf", "-q1s", "-C", file, "-oX", String(port)];
-  const child = spawn("setpriv", [`--reuid=${USER}`, `--regid=${USER}`, "--clear-groups", ...exim], { stdio: ["ignore", "pipe", "pipe"] });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
-  let missing: Error | undefined;
-  child.once("error", (error) => {
-    missing = new Error(`exim4 does not run here (${error.message}); its Debian package stands in .ci/packages`);
+  const { port, server } = await onFreePorts(1, async ([port = 0]) => {
+    const exim = ["exim4", "-bdf", "-odf", "-q1s", "-C", file, "-oX", String(port)];
+    const args = [`--reuid=${USER}`, `--regid=${USER}`, "--clear-groups", ...exim];
+    return { port, server: await startInForeground("setpriv", args, { ports: [port], name: "exim4" }) };
   });
-  const stop = async () => {
-    if (!missing && child.exitCode === null && child.signalCode === null) {
-      const closed = once(child, "close");
-      child.kill("SIGKILL");
-      await closed;
-    }
-    await rm(folder, { recursive: true, force: true });
+  return {
+    port,
+    authservId: AUTHSERV_ID,
+    async stop() {
+      await server.end("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+    },
   };
-  try {
-    await eventually(() => {
-      if (missing) throw missing;
-      if (child.exitCode !== null) throw new Error(`exim4 ended with ${child.exitCode}: ${printed}`);
-      return listens(port);
-    }, 30_000);
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { port, authservId: AUTHSERV_ID, stop };
 }
 
 async function idOf(kind: "-u" | "-g"): Promise<number> {

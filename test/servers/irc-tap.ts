@@ -1,5 +1,5 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { TappedLinks } from "./tapped-links.ts";
 
 /** A link of an account through the tap. */
 export interface TappedLink {
@@ -29,19 +29,12 @@ interface TapOptions {
 }
 
 export async function startIrcTap({ serverPort, onLine }: TapOptions): Promise<IrcTap> {
-  const links = new Map<TappedLink, { client: Socket; server: Socket }>();
+  const links = new TappedLinks<TappedLink>();
   let isStalled = false;
   const tap = createServer((client) => {
-    const server = connect({ host: "127.0.0.1", port: serverPort });
     const sent: string[] = [];
     const link: TappedLink = { sent };
-    links.set(link, { client, server });
-    const cut = () => {
-      links.delete(link);
-      client.destroy();
-      server.destroy();
-    };
-    for (const socket of [client, server]) socket.setNoDelay(true).on("error", cut).on("close", cut);
+    const { server, cut } = links.open(link, client, serverPort);
     const forward = (from: Socket, to: Socket, read: (line: string) => boolean) => {
       let rest = "";
       from.on("data", (packet: Buffer) => {
@@ -69,28 +62,16 @@ export async function startIrcTap({ serverPort, onLine }: TapOptions): Promise<I
       return true;
     });
   });
-  tap.listen(0, "127.0.0.1");
-  await once(tap, "listening");
-  const cutAll = () => {
-    for (const { client, server } of [...links.values()]) {
-      client.destroy();
-      server.destroy();
-    }
-    links.clear();
-  };
+  const port = await links.listen(tap);
   return {
-    port: (tap.address() as AddressInfo).port,
+    port,
     get links() {
-      return new Set(links.keys());
+      return links.all;
     },
-    cut: cutAll,
+    cut: () => links.cutAll(),
     stall: (stalled) => {
       isStalled = stalled;
     },
-    async close() {
-      cutAll();
-      tap.close();
-      await once(tap, "close");
-    },
+    close: () => links.close(tap),
   };
 }

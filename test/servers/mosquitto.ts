@@ -1,12 +1,10 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Certificate, makeCertificate } from "./certificate.ts";
-import { freePorts, listens } from "./ports.ts";
+import { onFreePorts, startInForeground } from "./foreground.ts";
 
 /** A real mosquitto on the loopback. */
 export interface Mosquitto {
@@ -39,27 +37,31 @@ interface MosquittoOptions {
  */
 export async function startMosquitto(options: MosquittoOptions = {}): Promise<Mosquitto> {
   const folder = await mkdtemp(join(tmpdir(), "svc-mosquitto-"));
-  const [port = 0, tlsPort = 0] = await freePorts(2);
-  const tls = options.tls ? { port: tlsPort, certificate: await makeCertificate(folder) } : undefined;
+  const certificate = options.tls ? await makeCertificate(folder) : undefined;
   const file = join(folder, "mosquitto.conf");
-  await writeFile(file, configOf(options, { folder, port, tls }));
   if (options.acl) await writeFile(join(folder, "acl"), options.acl);
   await writeUsers(folder, options.users ?? {});
   // Started by root, it gives root's rights up, and writes its sessions afterwards.
   await chmod(folder, 0o777);
-  for (const path of tls ? [tls.certificate.cert, tls.certificate.key] : []) await chmod(path, 0o644);
-  let end = await start(file, port);
+  for (const path of certificate ? [certificate.cert, certificate.key] : []) await chmod(path, 0o644);
+  const started = await onFreePorts(2, async ([port = 0, tlsPort = 0]) => {
+    const tls = certificate && { port: tlsPort, certificate };
+    await writeFile(file, configOf(options, { folder, port, tls }));
+    return { port, tls, server: await start(file, port) };
+  });
+  const { port, tls } = started;
+  let { server } = started;
   return {
     port,
     ...(tls ? { tls } : {}),
-    kill: () => end("SIGKILL"),
-    shutDown: () => end("SIGTERM"),
+    kill: () => server.end("SIGKILL"),
+    shutDown: () => server.end("SIGTERM"),
     async restart() {
-      await end("SIGKILL");
-      end = await start(file, port);
+      await server.end("SIGKILL");
+      server = await start(file, port);
     },
     async stop() {
-      await end("SIGKILL");
+      await server.end("SIGKILL");
       await rm(folder, { recursive: true, force: true });
     },
   };
@@ -74,33 +76,7 @@ async function writeUsers(folder: string, users: Readonly<Record<string, string>
   await chmod(file, 0o644);
 }
 
-/** @returns what ends the process */
-async function start(file: string, port: number): Promise<(signal: "SIGKILL" | "SIGTERM") => Promise<void>> {
-  const child = spawn("mosquitto", ["-c", file], { stdio: ["ignore", "pipe", "pipe"] });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
-  let missing: Error | undefined;
-  child.once("error", (error) => {
-    missing = new Error(`mosquitto does not run here (${error.message}); its Debian package stands in .ci/packages`);
-  });
-  const end = async (signal: "SIGKILL" | "SIGTERM") => {
-    if (missing || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, "close");
-    child.kill(signal);
-    await closed;
-  };
-  try {
-    await eventually(() => {
-      if (missing) throw missing;
-      if (child.exitCode !== null) throw new Error(`mosquitto ended with ${child.exitCode}: ${printed}`);
-      return listens(port);
-    }, 30_000);
-  } catch (error) {
-    await end("SIGKILL");
-    throw error;
-  }
-  return end;
-}
+const start = (file: string, port: number) => startInForeground("mosquitto", ["-c", file], { ports: [port] });
 
 function configOf(
   { users, acl, more = "" }: MosquittoOptions,

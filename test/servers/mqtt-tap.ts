@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { loadMqttCodec, type MqttPacket } from "./mqtt-library.ts";
+import { TappedLinks } from "./tapped-links.ts";
 
 /** A wire tap between accounts and a broker: knows who is linked, reads along, cuts and stalls links. */
 export interface MqttTap {
@@ -24,18 +24,11 @@ interface TapOptions {
 
 export async function startMqttTap({ brokerPort, onSent, onReceived }: TapOptions): Promise<MqttTap> {
   const codec = loadMqttCodec();
-  const links = new Map<{ clientId?: string }, { client: Socket; broker: Socket }>();
+  const links = new TappedLinks<{ clientId?: string }>();
   let isStalled = false;
   const tap = createServer((client) => {
-    const broker = connect({ host: "127.0.0.1", port: brokerPort });
     const link: { clientId?: string } = {};
-    links.set(link, { client, broker });
-    const cut = () => {
-      links.delete(link);
-      client.destroy();
-      broker.destroy();
-    };
-    for (const socket of [client, broker]) socket.setNoDelay(true).on("error", cut).on("close", cut);
+    const { server: broker, cut } = links.open(link, client, brokerPort);
     const forward = (from: Socket, to: Socket, read: (packet: MqttPacket) => boolean | undefined) => {
       const parser = codec.parser({ protocolVersion: 5 });
       let isCut = false;
@@ -57,28 +50,16 @@ export async function startMqttTap({ brokerPort, onSent, onReceived }: TapOption
     });
     forward(broker, client, (packet) => void onReceived?.(packet));
   });
-  tap.listen(0, "127.0.0.1");
-  await once(tap, "listening");
-  const cutAll = () => {
-    for (const { client, broker } of [...links.values()]) {
-      client.destroy();
-      broker.destroy();
-    }
-    links.clear();
-  };
+  const port = await links.listen(tap);
   return {
-    port: (tap.address() as AddressInfo).port,
+    port,
     get links() {
-      return new Set(links.keys());
+      return links.all;
     },
-    cut: cutAll,
+    cut: () => links.cutAll(),
     stall: (stalled) => {
       isStalled = stalled;
     },
-    async close() {
-      cutAll();
-      tap.close();
-      await once(tap, "close");
-    },
+    close: () => links.close(tap),
   };
 }

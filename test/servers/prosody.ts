@@ -1,12 +1,10 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Certificate, makeCertificate } from "./certificate.ts";
-import { freePorts, listens } from "./ports.ts";
+import { onFreePorts, startInForeground } from "./foreground.ts";
 
 const run = promisify(execFile);
 
@@ -43,57 +41,35 @@ const asRoot = process.getuid?.() === 0 ? ["--root"] : [];
  */
 export async function startProsody(options: ProsodyOptions = {}): Promise<Prosody> {
   const folder = await mkdtemp(join(tmpdir(), "svc-prosody-"));
-  const [port = 0, tlsPort = 0] = await freePorts(2);
-  const tls = options.tls ? { port: tlsPort, certificate: await makeCertificate(folder) } : undefined;
+  const certificate = options.tls ? await makeCertificate(folder) : undefined;
   const file = join(folder, "prosody.cfg.lua");
-  await writeFile(file, configOf(options, folder, port, tls));
   await chmod(folder, 0o755);
-  let end = await start(file, port);
+  const started = await onFreePorts(2, async ([port = 0, tlsPort = 0]) => {
+    const tls = certificate && { port: tlsPort, certificate };
+    await writeFile(file, configOf(options, folder, port, tls));
+    return { port, tls, server: await start(file, port) };
+  });
+  const { port, tls } = started;
+  let { server } = started;
   return {
     port,
     ...(tls ? { tls } : {}),
     async register(password, ...names) {
       for (const name of names) await run("prosodyctl", [...asRoot, "--config", file, "register", name, "localhost", password]);
     },
-    stop: (how = "SIGKILL") => end(how),
+    stop: (how = "SIGKILL") => server.end(how),
     async restart() {
-      await end("SIGKILL");
-      end = await start(file, port);
+      await server.end("SIGKILL");
+      server = await start(file, port);
     },
     async close() {
-      await end("SIGKILL");
+      await server.end("SIGKILL");
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** @returns what ends the process */
-async function start(file: string, port: number): Promise<(how: NodeJS.Signals) => Promise<void>> {
-  const child = spawn("prosody", [...asRoot, "-F", "--config", file], { stdio: ["ignore", "pipe", "pipe"] });
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (printed = `${printed}${chunk}`.slice(-4_000)));
-  let missing: Error | undefined;
-  child.once("error", (error) => {
-    missing = new Error(`prosody does not run here (${error.message}); its Debian package stands in .ci/packages`);
-  });
-  const end = async (how: NodeJS.Signals) => {
-    if (missing || child.exitCode !== null || child.signalCode !== null) return;
-    const closed = once(child, "close");
-    child.kill(how);
-    await closed;
-  };
-  try {
-    await eventually(() => {
-      if (missing) throw missing;
-      if (child.exitCode !== null) throw new Error(`prosody ended with ${child.exitCode}: ${printed}`);
-      return listens(port);
-    }, 30_000);
-  } catch (error) {
-    await end("SIGKILL");
-    throw new Error(`prosody does not listen: ${printed}`, { cause: error });
-  }
-  return end;
-}
+const start = (file: string, port: number) => startInForeground("prosody", [...asRoot, "-F", "--config", file], { ports: [port] });
 
 const MODULES = ["disco", "offline", "ping", "roster", "saslauth", "smacks"];
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, test } from "vitest";
-import { missingPackages } from "../../sdk/host/vendor-packages.ts";
+import { missingPackages } from "../../kernel/process/vendor-packages.ts";
 import { skippedFor } from "./needs.ts";
 
 const plugins = join(import.meta.dirname, "../../plugins");

@@ -1,5 +1,5 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
+import { TappedLinks } from "./tapped-links.ts";
 
 /** A link of an account through the tap. */
 export interface TappedStream {
@@ -38,21 +38,14 @@ interface Managed {
 }
 
 export async function startXmppTap({ serverPort, onPacket }: TapOptions): Promise<XmppTap> {
-  const links = new Map<TappedStream, { client: Socket; server: Socket }>();
+  const links = new TappedLinks<TappedStream>();
   const managed = new Map<string, Managed>();
   const acknowledged = new Set<string>();
   let isStalled = false;
   const tap = createServer((client) => {
-    const server = connect({ host: "127.0.0.1", port: serverPort });
     const sent: string[] = [];
     const link: TappedStream = { sent, isResumed: false };
-    links.set(link, { client, server });
-    const cut = () => {
-      links.delete(link);
-      client.destroy();
-      server.destroy();
-    };
-    for (const socket of [client, server]) socket.setNoDelay(true).on("error", cut).on("close", cut);
+    const { server, cut } = links.open(link, client, serverPort);
     let session: Managed | undefined;
     const acknowledge = (count: number) => {
       for (const [number, id] of session?.ids ?? []) if (number <= count) acknowledged.add(id);
@@ -104,29 +97,17 @@ export async function startXmppTap({ serverPort, onPacket }: TapOptions): Promis
     client.on("end", () => server.end());
     server.on("end", () => client.end());
   });
-  tap.listen(0, "127.0.0.1");
-  await once(tap, "listening");
-  const cutAll = () => {
-    for (const { client, server } of [...links.values()]) {
-      client.destroy();
-      server.destroy();
-    }
-    links.clear();
-  };
+  const port = await links.listen(tap);
   return {
-    port: (tap.address() as AddressInfo).port,
+    port,
     get links() {
-      return new Set(links.keys());
+      return links.all;
     },
     isAcknowledged: (id) => acknowledged.has(id),
-    cut: cutAll,
+    cut: () => links.cutAll(),
     stall(stalled) {
       isStalled = stalled;
     },
-    async close() {
-      cutAll();
-      tap.close();
-      await once(tap, "close");
-    },
+    close: () => links.close(tap),
   };
 }

@@ -25,7 +25,7 @@ export interface GrowthOptions {
 const STEP = 8;
 /** A ratio above this is measured again. */
 const DOUBTFUL = 2;
-const ATTEMPTS = 3;
+const ATTEMPTS = 6;
 
 /** Largest value of `growth` that a test should accept: linear work stays far below, quadratic work far above. */
 export const LINEAR = 4;

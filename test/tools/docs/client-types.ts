@@ -1,5 +1,6 @@
 import type { ProtocolDocument } from "../../../kernel/loader/protocol-document.ts";
 import type { JsonSchema } from "../../../sdk/types/schema.ts";
+import type { ReferenceInput } from "./pages.ts";
 
 /** Writes `sdk/protocol/plugin-methods.ts`: the types of the methods that bundled plugins serve and the events that they send, from their JSON Schemas. */
 export function clientTypes(documents: readonly ProtocolDocument[]): string {
@@ -8,7 +9,7 @@ export function clientTypes(documents: readonly ProtocolDocument[]): string {
   const shapes = documents.flatMap(({ $defs = {} }) => Object.entries($defs));
   const methodRows = methods.map(
     ([name, { params, result }]) =>
-      `  ${JSON.stringify(name)}: {\n    params: ${typeOf(params, " | undefined")};\n    result: ${typeOf(result, "")};\n  };\n`,
+      `  ${JSON.stringify(name)}: { params: ${typeOf(params, " | undefined")}; result: ${typeOf(result, "")} };\n`,
   );
   const eventRows = events.map(([name, { payload }]) => `  ${JSON.stringify(name)}: ${typeOf(payload, "")};\n`);
   return [
@@ -18,6 +19,32 @@ export function clientTypes(documents: readonly ProtocolDocument[]): string {
     `export interface PluginMethods {\n${methodRows.join("")}}\n\n`,
     "/** Payloads of the events that bundled plugins send, from the same tables. */\n",
     `export interface PluginEvents {\n${eventRows.join("")}}\n`,
+  ].join("");
+}
+
+type Fields = ReferenceInput["errors"][number]["fields"];
+
+/**
+ * Writes `sdk/protocol/error-details.ts`: the fields of `error.details` by its code, from the schemas of the errors. A code that several errors carry has the
+ * fields of all.
+ */
+export function errorDetailsTypes({ errors, chosenDetailsCodes }: Pick<ReferenceInput, "errors" | "chosenDetailsCodes">): string {
+  const byCode = new Map<string, Fields>();
+  let withoutCode: Fields = {};
+  for (const { code, details, fields } of errors) {
+    const codes = details === undefined ? Object.keys(chosenDetailsCodes[code] ?? {}) : [details];
+    for (const one of codes) byCode.set(one, { ...byCode.get(one), ...fields });
+    if (codes.length === 0) withoutCode = { ...withoutCode, ...fields };
+  }
+  const typeOfFields = (properties: Fields) =>
+    Object.keys(properties).length === 0 ? "unknown" : typeOf({ type: "object", properties } as JsonSchema, "");
+  const rows = [...byCode].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, fields]) => `  ${code}: ${typeOfFields(fields)};\n`);
+  return [
+    "// Written by npm run docs; do not edit.\n\n",
+    "/** Fields of `error.details` beside its `code`, by that code. */\n",
+    `export interface ErrorDetailsByCode {\n${rows.join("")}}\n\n`,
+    "/** Fields of `error.details` of errors that have no `details.code`. */\n",
+    `export type DetailsWithoutCode = ${typeOfFields(withoutCode)};\n`,
   ].join("");
 }
 

@@ -12,11 +12,11 @@ import { type EventSpec, protocolEvents } from "../../../sdk/protocol/events.ts"
 import { connectParams } from "../../../sdk/protocol/frames.ts";
 import type { MethodSpec, PluginProtocol } from "../../../sdk/protocol/methods/spec.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
-import { helloOk } from "../../../sdk/protocol/results/connect.ts";
 import { protocolResults } from "../../../sdk/protocol/results.ts";
+import { helloOk } from "../../../sdk/testing/hello-ok.ts";
 import type { Manifest } from "../../../sdk/types/manifest.ts";
 import { isProductCode, readRepositoryFile, repositoryFiles, repositoryRoot } from "../source/tree.ts";
-import { detailsCodes } from "./details-codes.ts";
+import { chosenDetailsCodes } from "./details-codes.ts";
 import type { ReferenceInput } from "./pages.ts";
 import type { SchemaNode } from "./schema-rows.ts";
 import { toWireSchemas } from "./wire-schemas.ts";
@@ -40,7 +40,7 @@ export async function collectReference(
     ...wire,
     methodOwners: Object.fromEntries(manifests.flatMap((m) => (m.contributes?.rpc ?? []).map((name) => [name, m.id]))),
     hooks,
-    detailsCodes,
+    chosenDetailsCodes,
     errors: [...(await collectErrors(importModule)), ...errorsOfPlugins(documents)],
   };
 }

@@ -31,8 +31,8 @@ export interface ReferenceInput {
     exit?: number;
     retryable?: boolean;
   }>;
-  /** Codes in `error.details.code` that are chosen when the error is made. */
-  detailsCodes: Readonly<Record<string, string>>;
+  /** Codes in `error.details.code` that are chosen when the error is made, with their meanings, by the error that carries them. */
+  chosenDetailsCodes: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** File name → content. */
@@ -119,7 +119,7 @@ function hooksPage({ hooks }: ReferenceInput): string {
   );
 }
 
-function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
+function errorsPage({ errors, chosenDetailsCodes }: ReferenceInput): string {
   const sorted = [...errors].sort((a, b) => a.owner.localeCompare(b.owner, "en") || (a.code < b.code ? -1 : 1));
   return page(
     "Error codes",
@@ -138,8 +138,8 @@ function errorsPage({ errors, detailsCodes }: ReferenceInput): string {
       ]),
     ),
     "## Codes in `error.details.code`",
-    "What a client of the control protocol branches on. A code without an error is chosen when the error is made.",
-    table(["details.code", "Error", "Meaning"], detailsRows(sorted, detailsCodes)),
+    "Clients of the control protocol branch on these; `svc/sdk/client` has their types as `ErrorDetails`.",
+    table(["details.code", "Error", "Meaning"], detailsRows(sorted, chosenDetailsCodes)),
   );
 }
 
@@ -152,12 +152,15 @@ function fieldsOf(fields: ReferenceInput["errors"][number]["fields"]): string {
 }
 
 /** Every code of the wire, by name: of the tables with the errors that carry it, and those that are chosen later. */
-function detailsRows(errors: ReferenceInput["errors"], chosen: ReferenceInput["detailsCodes"]): string[][] {
-  const names = [...new Set([...errors.flatMap((e) => e.details ?? []), ...Object.keys(chosen)])].sort();
-  return names.map((name) => {
-    const carriers = errors.filter((e) => e.details === name);
-    const meaning = chosen[name] ?? carriers.map((e) => shownMessage(e.message)).join("; ");
-    return [code(name), carriers.map((e) => code(e.code)).join(", "), meaning];
+function detailsRows(errors: ReferenceInput["errors"], chosen: ReferenceInput["chosenDetailsCodes"]): string[][] {
+  const fixed = errors.flatMap((e) => (e.details === undefined ? [] : [{ name: e.details, carrier: e.code, meaning: e.message }]));
+  const later = Object.entries(chosen).flatMap(([carrier, codes]) =>
+    Object.entries(codes).map(([name, meaning]) => ({ name, carrier, meaning })),
+  );
+  const rows = [...fixed, ...later];
+  return [...new Set(rows.map(({ name }) => name))].sort().map((name) => {
+    const own = rows.filter((row) => row.name === name);
+    return [code(name), own.map(({ carrier }) => code(carrier)).join(", "), own.map(({ meaning }) => shownMessage(meaning)).join("; ")];
   });
 }
 

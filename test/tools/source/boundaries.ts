@@ -46,6 +46,7 @@ export const pluginPackages: Record<string, readonly string[]> = {
   "embed-bedrock": ["@aws-sdk/client-bedrock-runtime"],
   "embed-local": ["node-llama-cpp"],
   "plugin-manager": ["tar"],
+  messaging: ["uqr"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
