@@ -167,7 +167,7 @@ describe("a turn", () => {
         tools: [searchTool],
         messages: [
           ...messages,
-          { role: "assistant", text: "", toolCalls: [{ id: "call_1", name: "memory_search", args: JSON.parse(args) }] },
+          { role: "assistant", content: [{ type: "toolCall", id: "call_1", name: "memory_search", args: JSON.parse(args) }] },
           { role: "tool", toolCallId: "call_1", name: "memory_search", text: "" },
         ],
       }),

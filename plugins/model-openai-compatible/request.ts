@@ -1,10 +1,11 @@
 import type { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import type { ModelMessage, ModelRequest } from "svc/sdk";
+import type { AssistantPart, ModelMessage, ModelRequest } from "svc/sdk";
 import type { ProviderSettings } from "./settings.ts";
 
 export type ChatModel = ReturnType<ReturnType<typeof createOpenAICompatible>["chatModel"]>;
 type CallOptions = Parameters<ChatModel["doStream"]>[0];
 type Prompt = CallOptions["prompt"];
+type AnswerPart = Extract<Prompt[number], { role: "assistant" }>["content"][number];
 
 /** Our model request in the vendor package's words. Pure. */
 export function toCallOptions(req: ModelRequest, settings: Pick<ProviderSettings, "id" | "models">): CallOptions {
@@ -48,19 +49,19 @@ function toMessage(message: ModelMessage): Prompt[number] {
         ),
       };
     case "assistant": {
-      const calls = message.toolCalls.map((call) => ({
-        type: "tool-call" as const,
-        toolCallId: call.id,
-        toolName: call.name,
-        input: call.args ?? {},
-      }));
-      return { role: "assistant", content: [...(message.text === "" ? [] : [{ type: "text" as const, text: message.text }]), ...calls] };
+      return { role: "assistant", content: message.content.flatMap(toAnswerPart) };
     }
     case "tool": {
       const output = { type: message.isError ? ("error-text" as const) : ("text" as const), value: message.text };
       return { role: "tool", content: [{ type: "tool-result", toolCallId: message.toolCallId, toolName: message.name, output }] };
     }
   }
+}
+
+function toAnswerPart(part: AssistantPart): AnswerPart[] {
+  if (part.type === "text") return part.text === "" ? [] : [{ type: "text", text: part.text }];
+  if (part.type === "reasoning") return [];
+  return [{ type: "tool-call", toolCallId: part.id, toolName: part.name, input: part.args ?? {} }];
 }
 
 function toTool(tool: ModelRequest["tools"][number]): NonNullable<CallOptions["tools"]>[number] {

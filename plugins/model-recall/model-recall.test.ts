@@ -34,7 +34,7 @@ function found(question: string, results: unknown[], more: Partial<MemorySearchR
   const text = JSON.stringify({ results, provider: "none", model: "", fallback: null, citations: "auto", mode: "fts-only", ...more });
   return [
     user(question),
-    { role: "assistant", text: "", toolCalls: [{ id: "t1", name: "memory_search", args: { query: question } }] },
+    { role: "assistant", content: [{ type: "toolCall", id: "t1", name: "memory_search", args: { query: question } }] },
     { role: "tool", toolCallId: "t1", name: "memory_search", text },
   ];
 }
@@ -48,7 +48,7 @@ const router = hit("memory/home/network.md", 3, 0.8, "# Network\n\nThe router st
 describe("the first turn", () => {
   test("asks memory_search for the user's question", async () => {
     const deltas = await collect(
-      request([user("an earlier question"), { role: "assistant", text: "…", toolCalls: [] }, user("Where is the router?")]),
+      request([user("an earlier question"), { role: "assistant", content: [{ type: "text", text: "…" }] }, user("Where is the router?")]),
     );
 
     const call = deltas.find((d) => d.type === "toolCall");
@@ -64,7 +64,10 @@ describe("the first turn", () => {
   });
 
   test("searches anew for each question of a conversation", async () => {
-    const earlier = [...found("Where is the router?", [router]), { role: "assistant" as const, text: "In the hall.", toolCalls: [] }];
+    const earlier = [
+      ...found("Where is the router?", [router]),
+      { role: "assistant" as const, content: [{ type: "text" as const, text: "In the hall." }] },
+    ];
 
     const [call] = await collect(request([...earlier, user("And the boiler?")]));
     expect(call).toMatchObject({ type: "toolCall", argsDelta: JSON.stringify({ query: "And the boiler?" }) });

@@ -120,10 +120,10 @@ async function checkFaults({ provider, faults = {}, secrets = [] }: ModelProvide
 /** Conversation with the calls of a first turn answered. */
 async function answered(provider: ModelProvider, tool: Turn): Promise<ModelMessage[]> {
   const calls = callsOf(await collect(provider, tool));
-  const asked = calls.map(({ id, name, args }) => ({ id, name, args: JSON.parse(args || "{}") as unknown }));
+  const asked = calls.map(({ id, name, args }) => ({ type: "toolCall" as const, id, name, args: JSON.parse(args || "{}") as unknown }));
   return [
     ...request(tool).messages,
-    { role: "assistant", text: "", toolCalls: asked },
+    { role: "assistant", content: asked },
     ...asked.map((call): ModelMessage => ({ role: "tool", toolCallId: call.id, name: call.name, text: "{}" })),
   ];
 }

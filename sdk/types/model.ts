@@ -1,3 +1,4 @@
+import type { JsonObject } from "./common.ts";
 import type { JsonSchema } from "./schema.ts";
 
 /** Cause of a run. */
@@ -10,16 +11,46 @@ export interface ModelInfo {
   contextWindow?: number;
   maxTokens?: number;
   reasoning?: boolean;
-  input?: Array<"text" | "image">;
+  /** Parts of a prompt that it reads besides text; absent: not known. */
+  input?: ModelInput[];
   /** False: requests that offer tools are refused. */
   tools?: boolean;
+  /** Prices in US dollars per million tokens; what is absent is not known, and reasoning counts as output. */
+  cost?: ModelCost;
+}
+
+/** What a model reads. */
+export type ModelInput = "text" | "image" | "pdf" | "audio";
+
+/** Prices in US dollars per million tokens. */
+export interface ModelCost {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
 }
 
 /** One message of a conversation, in the form every provider gets. */
 export type ModelMessage =
-  | { role: "user"; content: Array<{ type: "text"; text: string } | { type: "image"; mimeType: string; data: string }> }
-  | { role: "assistant"; text: string; toolCalls: Array<{ id: string; name: string; args: unknown }> }
+  | { role: "user"; content: UserPart[] }
+  | { role: "assistant"; content: AssistantPart[] }
   | { role: "tool"; toolCallId: string; name: string; text: string; isError?: boolean };
+
+/** Part of a user's message; `data` is base64. A model gets only what its `input` names. */
+export type UserPart =
+  | { type: "text"; text: string }
+  | { type: "image"; mimeType: string; data: string }
+  | { type: "file"; mimeType: string; data: string; fileName?: string };
+
+/** Part of an answer, in the order in which the model wrote them. `meta` is there only for the provider and model that made it. */
+export type AssistantPart =
+  | { type: "text"; text: string }
+  /** `redacted`: the vendor shows only a sealed form, which is in `meta`; `text` is empty. */
+  | { type: "reasoning"; text: string; redacted?: true; meta?: VendorMeta }
+  | { type: "toolCall"; id: string; name: string; args: unknown; meta?: VendorMeta };
+
+/** A vendor's own data about a part of an answer, as a signature: stored, and sent back untouched. */
+export type VendorMeta = Readonly<JsonObject>;
 
 /** A tool as a model is told of it. */
 export interface ModelToolSpec {
@@ -61,7 +92,10 @@ export interface ModelRequest {
   tools: ModelToolSpec[];
   toolChoice?: ToolChoice;
   sampling?: ModelSampling;
+  /** Thinking level: `off`, `minimal`, `low`, `medium`, `high` or `xhigh`. */
   thinking?: string;
+  /** The same for all requests of one conversation, and for no other: for vendors that route by it to their prompt cache. */
+  cacheKey?: string;
   context: {
     agentId: string;
     sessionKey: string;
@@ -86,9 +120,10 @@ export interface Usage {
 /** One piece of an answer, in the order of its arrival. */
 export type ModelDelta =
   | { type: "text"; delta: string }
-  | { type: "reasoning"; delta: string }
+  /** Reasoning; a new `id` begins a new block. `meta` belongs to the whole block, and a later one adds to an earlier one; `delta` may be empty. */
+  | { type: "reasoning"; delta: string; id?: string; redacted?: true; meta?: VendorMeta }
   | { type: "toolCall"; id: string; name: string; argsDelta: string }
-  | { type: "toolCallEnd"; id: string }
+  | { type: "toolCallEnd"; id: string; meta?: VendorMeta }
   | { type: "usage"; usage: Usage }
   | { type: "finish"; reason: "stop" | "length" | "tool_calls" | "content_filter" | "other" };
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./common.ts";
 import type { MessageRoute } from "./messaging.ts";
-import type { Usage } from "./model.ts";
+import type { Usage, VendorMeta } from "./model.ts";
 
 /** State of the last run of a session. */
 export type SessionStatus = "queued" | "running" | "done" | "failed" | "killed" | "timeout" | "interrupted";
@@ -63,7 +63,11 @@ export type MessageBlock =
   | { type: "text"; text: string }
   /** An empty `data`: a picture that was left out. */
   | { type: "image"; mimeType: string; data: string }
-  | { type: "toolCall"; id: string; name: string; arguments: unknown };
+  /** A document or a recording; an empty `data`: it was left out. */
+  | { type: "file"; mimeType: string; data: string; fileName?: string }
+  /** `meta`: the vendor's own data, for the model of the row only. */
+  | { type: "reasoning"; text: string; redacted?: true; meta?: VendorMeta }
+  | { type: "toolCall"; id: string; name: string; arguments: unknown; meta?: VendorMeta };
 
 /** One transcript record. `seq` is 1-based inside a session and given by the store. */
 export interface MessageRow {

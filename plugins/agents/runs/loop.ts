@@ -59,7 +59,8 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
     if (run.toolCallsLeft === 0) throw new RunFailure("TURN_LIMIT", "the agent used all tool calls of this run and wants more");
     const results = await toolTurn(run, kit, { message, calls: ours });
     if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
-    prompt.messages.push({ role: "assistant", text: result.text, toolCalls: ours.map(asSent) }, ...results.map((r) => toModelResult(r)));
+    const text = result.text === "" ? [] : [{ type: "text" as const, text: result.text }];
+    prompt.messages.push({ role: "assistant", content: [...text, ...ours.map(asSent)] }, ...results.map((r) => toModelResult(r)));
   }
   throw new RunFailure("TURN_LIMIT", `the model called tools ${MAX_TURNS} times without answering; ask a narrower question`);
 }

@@ -78,9 +78,9 @@ describe("messages for a vendor", () => {
     const rows = [row("user", "q", { runId: "1" }), calling("t1", "1"), result("t1", "1", "hit"), row("assistant", "done", { runId: "1" })];
     expect(toModelMessages(rows, new Set(["2"]))).toEqual([
       { role: "user", content: [{ type: "text", text: "q" }] },
-      { role: "assistant", text: "", toolCalls: [{ id: "t1", name: "find", args: { q: "t1" } }] },
+      { role: "assistant", content: [{ type: "toolCall", id: "t1", name: "find", args: { q: "t1" } }] },
       { role: "tool", toolCallId: "t1", name: "find", text: "hit" },
-      { role: "assistant", text: "done", toolCalls: [] },
+      { role: "assistant", content: [{ type: "text", text: "done" }] },
     ]);
   });
 
@@ -127,7 +127,7 @@ describe("messages for a vendor", () => {
 
 describe("length", () => {
   const user = (text: string): ModelMessage => ({ role: "user", content: [{ type: "text", text }] });
-  const said = (text: string): ModelMessage => ({ role: "assistant", text, toolCalls: [] });
+  const said = (text: string): ModelMessage => ({ role: "assistant", content: [{ type: "text", text }] });
 
   test("the newest turns that fit are kept, beginning at a user message", () => {
     const messages = [user("1234"), said("1234"), user("1234"), said("1234")];

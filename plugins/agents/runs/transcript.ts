@@ -1,4 +1,4 @@
-import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
+import type { AssistantPart, MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 
 /** Text for the model when the result of a call was never stored. */
@@ -47,7 +47,7 @@ export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySe
     const toolCalls = callsOf(row.content);
     const text = textOf(row.content);
     if (text === "" && toolCalls.length === 0) continue;
-    out.push({ role: "assistant", text, toolCalls: toolCalls.map(asSent) });
+    out.push({ role: "assistant", content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...toolCalls.map(asSent)] });
     for (const call of toolCalls) {
       // Some vendors number their calls anew in each turn: the next free result after the call is meant.
       out.push(toolMessage(call, results.take(call.id, i)));
@@ -91,8 +91,8 @@ function toolMessage(call: { id: string; name: string }, result: MessageRow | un
 }
 
 /** A call as a vendor takes it back: arguments that were no JSON object are left out. */
-export function asSent({ id, name, args }: { id: string; name: string; args: unknown }): { id: string; name: string; args: unknown } {
-  return { id, name, args: typeof args === "object" && args !== null ? args : {} };
+export function asSent({ id, name, args }: { id: string; name: string; args: unknown }): Extract<AssistantPart, { type: "toolCall" }> {
+  return { type: "toolCall", id, name, args: typeof args === "object" && args !== null ? args : {} };
 }
 
 /** Drops the older half of what comes before the present turn, at a user message; undefined when nothing can go. */
@@ -184,5 +184,5 @@ const PICTURE_CHARS = 3_600;
 function sizeOf(message: ModelMessage): number {
   if (message.role === "user") return message.content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : PICTURE_CHARS), 0);
   if (message.role === "tool") return message.text.length;
-  return message.text.length + message.toolCalls.reduce((sum, c) => sum + (JSON.stringify(c.args) ?? "").length, 0);
+  return message.content.reduce((sum, c) => sum + (c.type === "toolCall" ? (JSON.stringify(c.args) ?? "").length : c.text.length), 0);
 }

@@ -51,8 +51,11 @@ export function unframed(text: string): string {
 }
 
 function showBlock(block: MessageBlock, role: MessageRow["role"], maxChars: number): JsonObject[] {
-  if (block.type === "image") return [{ ...block }];
-  if (block.type === "toolCall") return [{ ...block }];
+  if (block.type === "image" || block.type === "file") return [{ ...block }];
+  if (block.type === "reasoning" || block.type === "toolCall") {
+    const { meta: _, ...shown } = block;
+    return [shown];
+  }
   const text = cutEnd(role === "assistant" ? visibleText(block.text) : unframed(block.text), maxChars);
   return text === "" && role !== "toolResult" ? [] : [{ type: "text", text }];
 }
