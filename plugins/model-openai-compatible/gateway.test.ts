@@ -52,6 +52,7 @@ test("the doctor finds a model that nobody has, whatever the reason", async () =
   const providers = {
     lab: { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }] },
     claude: { api: "anthropic-messages" as const },
+    acme: { apiKey: "k" },
   };
   const list = [
     { id: "main", model: "nope/foo" },
@@ -61,7 +62,7 @@ test("the doctor finds a model that nobody has, whatever the reason", async () =
   const gateway = await boot({ models: { providers }, agents: { list } });
 
   expect(await findings(gateway)).toEqual([
-    expect.objectContaining({ id: "models/provider-skipped", path: "models.providers.claude" }),
+    expect.objectContaining({ id: "models/provider-skipped", path: "models.providers.acme" }),
     expect.objectContaining({
       id: "models/unknown",
       severity: "error",

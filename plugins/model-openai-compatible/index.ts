@@ -1,20 +1,19 @@
 import { definePlugin, type PluginContext } from "svc/sdk";
-import { registerModelDoctor } from "./doctor.ts";
-import { createProviders } from "./providers.ts";
+import { registerModelProviders, reportSkippedProviders } from "svc/sdk/internal";
+import { createProvider } from "./provider.ts";
+import { vendors } from "./vendors.ts";
 
 export default definePlugin({
   id: "model-openai-compatible",
   version: "0.1.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    const providers = createProviders(ctx as PluginContext);
-    ctx.onDispose(() => providers.close());
-    providers.update();
-    registerModelDoctor(ctx as PluginContext, providers);
-    // Secrets of the new config can be had once it is in force, so there is nothing to prepare.
-    ctx.onReload({
-      prefixes: ["models", "agents.defaults.models"],
-      prepare: async () => ({ apply: () => providers.update(), discard: () => undefined }),
+    const providers = registerModelProviders(ctx as PluginContext, {
+      api: "openai-completions",
+      vendors,
+      create: createProvider,
+      loads: [() => import("@ai-sdk/openai-compatible"), () => import("./rehearsal.ts").then((m) => m.rehearse())],
     });
+    reportSkippedProviders(ctx as PluginContext, providers, "models/provider-skipped");
   },
 });

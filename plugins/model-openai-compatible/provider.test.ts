@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { isModelError, type ModelDelta, type ModelRequest } from "svc/sdk";
+import { createVendorFetch } from "svc/sdk/internal";
 import { createTestRequests, type TestRequests } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { okText } from "../../test/fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server.ts";
 import { createProvider } from "./provider.ts";
-import type { ProviderSettings } from "./settings.ts";
-import { createVendorFetch } from "./vendor-fetch.ts";
+import type { ChatSettings } from "./vendors.ts";
 
 let vendor: FakeOpenAi;
 let requests: TestRequests;
@@ -40,8 +40,8 @@ const searchTool = {
   inputSchema: { type: "object", properties: { query: { type: "string" } } },
 };
 
-function provider(more: Partial<ProviderSettings> = {}) {
-  const settings: ProviderSettings = {
+function provider(more: Partial<ChatSettings> = {}) {
+  const settings: ChatSettings = {
     id: "lab",
     name: "lab",
     baseUrl: vendor.url,
@@ -50,7 +50,6 @@ function provider(more: Partial<ProviderSettings> = {}) {
     timeoutMs: 30_000,
     firstAnswerMs: 600_000,
     models: [],
-    maxTokensField: "max_tokens",
     ...more,
   };
   const fetch = createVendorFetch(requests.request, settings.timeoutMs);
@@ -120,7 +119,10 @@ describe("a turn", () => {
   });
 
   test("names the output budget as the vendor wants it", async () => {
-    await collect(request("ok", { sampling: { maxTokens: 100 } }), provider({ maxTokensField: "max_completion_tokens" }));
+    await collect(
+      request("ok", { sampling: { maxTokens: 100 } }),
+      provider({ vendor: { id: "lab", name: "lab", baseUrl: vendor.url, maxTokensField: "max_completion_tokens" } }),
+    );
 
     expect(vendor.requests[0]?.body).toMatchObject({ max_completion_tokens: 100 });
     expect(vendor.requests[0]?.body).not.toHaveProperty("max_tokens");
@@ -400,4 +402,17 @@ describe("the list of models", () => {
     expect(await from.models()).toEqual([]);
     expect(vendor.requests).toHaveLength(1);
   });
+});
+
+test("reasoning goes back until the turn is over, and no further", async () => {
+  const call = (id: string) => ({ type: "toolCall" as const, id, name: "memory_search", args: {} });
+  const answer = (id: string) => ({ role: "tool" as const, toolCallId: id, name: "memory_search", text: "…" });
+  const said = (text: string, id: string) => ({ role: "assistant" as const, content: [{ type: "reasoning" as const, text }, call(id)] });
+  const user = (text: string) => ({ role: "user" as const, content: [{ type: "text" as const, text }] });
+  const messages = [user("1"), said("old", "a"), answer("a"), user("2"), said("new", "b"), answer("b")];
+
+  await collect(request("ok", { messages, tools: [searchTool] }));
+
+  const sent = vendor.requests[0]?.body as { messages: Array<{ reasoning_content?: string }> } | undefined;
+  expect(sent?.messages.flatMap((m) => m.reasoning_content ?? [])).toEqual(["new"]);
 });

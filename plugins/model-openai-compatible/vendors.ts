@@ -1,26 +1,23 @@
-/** A vendor that needs no `baseUrl` in the config. */
-export interface Vendor {
-  id: string;
-  name: string;
-  baseUrl: string;
-  /** Variable that holds the key; vendors that run on this machine have none. */
-  keyEnv?: string;
-  /** Model when neither an agent nor `models[]` names one. */
-  defaultModel?: string;
-  /** Name of the output budget in the request; the vendor refuses the older `max_tokens` for its newer models. */
+import type { ModelVendor, ProviderSettings } from "svc/sdk/internal";
+
+/** A vendor with the chat completions protocol. */
+export interface ChatVendor extends ModelVendor {
+  /** Name of the output budget in the request, default `max_tokens`; the vendor refuses that one for its newer models. */
   maxTokensField?: "max_completion_tokens";
 }
+
+export type ChatSettings = ProviderSettings<ChatVendor>;
 
 /**
  * In the order in which keys in the environment are tried. Behind each default model stands where its name was read; none of them was called.
  * "Latest" aliases and routers are preferred because they outlive a model.
  */
-export const vendors: readonly Vendor[] = [
+export const vendors: readonly ChatVendor[] = [
   {
     id: "openai",
     name: "OpenAI",
     baseUrl: "https://api.openai.com/v1",
-    keyEnv: "OPENAI_API_KEY",
+    keyEnv: ["OPENAI_API_KEY"],
     defaultModel: "gpt-5.4-mini", // `ChatModel` of the openai package 6.49.0
     maxTokensField: "max_completion_tokens",
   },
@@ -28,44 +25,30 @@ export const vendors: readonly Vendor[] = [
     id: "mistral",
     name: "Mistral",
     baseUrl: "https://api.mistral.ai/v1",
-    keyEnv: "MISTRAL_API_KEY",
+    keyEnv: ["MISTRAL_API_KEY"],
     defaultModel: "mistral-small-latest", // docs.mistral.ai/getting-started/models, column "API Endpoints"
   },
   {
     id: "openrouter",
     name: "OpenRouter",
     baseUrl: "https://openrouter.ai/api/v1",
-    keyEnv: "OPENROUTER_API_KEY",
+    keyEnv: ["OPENROUTER_API_KEY"],
     defaultModel: "openrouter/auto", // the vendor's router, by third-party pages
   },
   {
     id: "groq",
     name: "Groq",
     baseUrl: "https://api.groq.com/openai/v1",
-    keyEnv: "GROQ_API_KEY",
+    keyEnv: ["GROQ_API_KEY"],
     defaultModel: "openai/gpt-oss-120b", // replaces llama-3.3-70b-versatile (ends 2026-08-16), by third-party pages
   },
   {
     id: "deepseek",
     name: "DeepSeek",
     baseUrl: "https://api.deepseek.com",
-    keyEnv: "DEEPSEEK_API_KEY",
+    keyEnv: ["DEEPSEEK_API_KEY"],
     defaultModel: "deepseek-flash", // api-docs.deepseek.com/quick_start/your_first_api_call
   },
   { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
   { id: "lmstudio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
 ];
-
-/** Vendors whose keys people have in the environment, and that no plugin of this release talks to. */
-export const unservedKeys: ReadonlyArray<{ name: string; keyEnv: string }> = [
-  { name: "Anthropic", keyEnv: "ANTHROPIC_API_KEY" },
-  { name: "Google", keyEnv: "GEMINI_API_KEY" },
-  { name: "Google", keyEnv: "GOOGLE_API_KEY" },
-];
-
-/** Variables that bring a language model by themselves. */
-export const servedKeys: readonly string[] = vendors.flatMap(({ keyEnv }) => keyEnv ?? []);
-
-export function knownVendor(id: string): Vendor | undefined {
-  return vendors.find((vendor) => vendor.id === id);
-}

@@ -19,6 +19,15 @@ export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from ".
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
+export { type CallOptions, type CallTool, type PromptMessage, toCallOptions, type VendorOptions } from "../model/call-options.ts";
+export { bearerHeaders } from "../model/catalog.ts";
+export { reportSkippedProviders } from "../model/doctor.ts";
+export type { FaultRules, VendorError } from "../model/faults.ts";
+export { type ModelProviders, registerModelProviders } from "../model/providers.ts";
+export { apiOf, type ModelVendor, type ProviderSettings } from "../model/settings.ts";
+export { type StreamPart, toDeltas } from "../model/stream-parts.ts";
+export { createVendorFetch } from "../model/vendor-fetch.ts";
+export { createVendorProvider, type VendorCall, type VendorProviderDeps } from "../model/vendor-provider.ts";
 export { checkedUrl, type FetchRules, fetchPublic } from "../outbound/guarded-fetch.ts";
 export { perSnapshot } from "../per-snapshot.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";

@@ -1,8 +1,8 @@
 import { createTestRequests, modelProviderContract, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe } from "vitest";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
-import { createVendorFetch } from "../../plugins/model-openai-compatible/vendor-fetch.ts";
 import { createRecallProvider } from "../../plugins/model-recall/provider.ts";
+import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 
 const search = {
@@ -53,7 +53,6 @@ describe("model-openai-compatible", () => {
         timeoutMs: 30_000,
         firstAnswerMs: 30_000,
         models: [],
-        maxTokensField: "max_tokens",
       },
       { fetch: createVendorFetch(requests.request, 30_000), clock: { now: Date.now, monotonic: () => performance.now() }, logger: quiet },
     ),

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createHttpPool, type HttpPool } from "../../kernel/process/http/pool.ts";
 import { createBedrockAdapter } from "../../plugins/embed-bedrock/adapter.ts";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
-import { createVendorFetch } from "../../plugins/model-openai-compatible/vendor-fetch.ts";
+import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
 import { type FakeBedrock, startFakeBedrock } from "../fakes/embedding-bedrock.ts";
 import { okText } from "../fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
@@ -115,7 +115,6 @@ describe("chat models", () => {
         timeoutMs: 30_000,
         firstAnswerMs: 30_000,
         models: [],
-        maxTokensField: "max_tokens",
       },
       { fetch: createVendorFetch(request, 30_000), clock: { now: Date.now, monotonic: () => performance.now() }, logger },
     );

@@ -1,20 +1,13 @@
-import type { Disposable, HttpRequestFunction, Logger, Timers } from "svc/sdk";
+import type { Disposable, Logger, Timers } from "../types/common.ts";
+import type { HttpRequestFunction } from "../types/request.ts";
 
 /** The first answers after a start come before this. */
 const START_MS = 500;
 /** Between two parts everything else of the gateway has its turn. */
 const PAUSE_MS = 20;
 
-/** Modules of a model call, a step at a time; the last steps are the packages themselves. */
-function loadingSteps(request: HttpRequestFunction): Array<() => unknown> {
-  return [
-    // A request that has ended before it begins loads the client of the plugin's connections, a file a turn, and opens none.
-    () => request("http://rehearsal.invalid/", { signal: AbortSignal.abort() }).catch(() => undefined),
-    () => globalThis.Response,
-    () => import("@ai-sdk/openai-compatible"),
-    () => import("./rehearsal.ts").then((m) => m.rehearse()),
-  ];
-}
+/** Loads a module, or a part of one. */
+export type LoadingStep = () => unknown;
 
 /** Loads the code of model calls before the first of them needs it. */
 export interface Preload extends Disposable {
@@ -22,10 +15,13 @@ export interface Preload extends Disposable {
   begin(): void;
 }
 
-export function createPreload(ctx: { timers: Timers; logger: Logger; request: HttpRequestFunction }): Preload {
+/** @param loads in this order, after the client of the plugin's connections */
+export function createPreload(
+  ctx: { timers: Timers; logger: Logger; request: HttpRequestFunction },
+  loads: readonly LoadingStep[],
+): Preload {
   const state = { begun: false, ended: false };
-  const run = (steps: Array<() => unknown>) => {
-    const [step, ...rest] = steps;
+  const run = ([step, ...rest]: readonly LoadingStep[]) => {
     if (!step || state.ended) return;
     Promise.resolve()
       .then(step)
@@ -33,11 +29,16 @@ export function createPreload(ctx: { timers: Timers; logger: Logger; request: Ht
       .catch((error: unknown) => ctx.logger.debug("a part of the model client could not be preloaded", { error: String(error) }))
       .finally(() => state.ended || ctx.timers.setTimeout(() => run(rest), PAUSE_MS));
   };
+  const client: LoadingStep[] = [
+    // A request that has ended before it begins loads the client of the plugin's connections, a file a turn, and opens none.
+    () => ctx.request("http://rehearsal.invalid/", { signal: AbortSignal.abort() }).catch(() => undefined),
+    () => globalThis.Response,
+  ];
   return {
     begin() {
       if (state.begun) return;
       state.begun = true;
-      ctx.timers.setTimeout(() => run(loadingSteps(ctx.request)), START_MS);
+      ctx.timers.setTimeout(() => run([...client, ...loads]), START_MS);
     },
     dispose() {
       state.ended = true;

@@ -1,14 +1,8 @@
-import {
-  isModelError,
-  isSvcError,
-  ModelError,
-  type ModelFault,
-  readVendorWords,
-  retryAfterMs,
-  type SvcError,
-  scrubVendorText,
-  type VendorWords,
-} from "svc/sdk";
+import { isModelError, ModelError } from "../define.ts";
+import { isSvcError, type SvcError } from "../errors.ts";
+import { retryAfterMs } from "../retry-after.ts";
+import type { ModelFault } from "../types/model.ts";
+import { readVendorWords, scrubVendorText, type VendorWords } from "../vendor-text.ts";
 
 /** The parts of the vendor package's call error that we read; its address and request stay where they are. */
 interface CallError {
@@ -17,11 +11,31 @@ interface CallError {
   responseBody?: string;
 }
 
+/** What a vendor's error says: its status, as far as it had one, and its words. */
+export interface VendorError {
+  status?: number | undefined;
+  words: VendorWords;
+  /** The whole body, as far as it was read. */
+  body?: string | undefined;
+  headers: Readonly<Record<string, string>>;
+}
+
+/** What one vendor's errors mean where it is not what everybody's do; undefined leaves it to the common rules. */
+export interface FaultRules {
+  faultOf?(error: VendorError): ModelFault | undefined;
+  /** How long the vendor asks to wait, where that does not stand in the usual headers. */
+  retryAfterMs?(error: VendorError): number | undefined;
+}
+
 const contextPattern =
   /context[_ ](length|window|size)|maximum context|too many (input )?tokens|prompt is too long|input is too long|exceeds? the (model'?s )?(maximum|max|context)|reduce the length/i;
 
 /** Whatever a request or its stream failed with, as a `ModelError` without key, address or prompt. */
-export function toModelError(error: unknown, at: { provider: string; secrets: readonly string[]; now: number }): ModelError {
+export function toModelError(
+  error: unknown,
+  at: { provider: string; secrets: readonly string[]; now: number; rules?: FaultRules | undefined },
+): ModelError {
+  const { rules } = at;
   const own = causesOf(error).find(isModelError);
   if (own) return own;
   const say = (what: string, text?: string) => `provider "${at.provider}": ${what}${text ? `: ${scrubVendorText(text, at.secrets)}` : ""}`;
@@ -29,8 +43,10 @@ export function toModelError(error: unknown, at: { provider: string; secrets: re
   const status = typeof call?.statusCode === "number" ? call.statusCode : undefined;
   if (status !== undefined && status >= 300) {
     const vendor = readVendorWords(call.responseBody);
-    const fault = faultOfStatus(status, vendor);
-    const wait = retryAfterMs(call.responseHeaders ?? {}, at.now);
+    const headers = call.responseHeaders ?? {};
+    const said: VendorError = { status, words: vendor, body: call.responseBody, headers };
+    const fault = rules?.faultOf?.(said) ?? faultOfStatus(status, vendor);
+    const wait = rules?.retryAfterMs?.(said) ?? retryAfterMs(headers, at.now);
     return new ModelError(fault, say(`${meaning(fault, status)} (${status})`, vendor.message), {
       status,
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -40,8 +56,10 @@ export function toModelError(error: unknown, at: { provider: string; secrets: re
   if (broken) return brokenRequest(broken, say);
   const code = codeOf(error);
   if (code !== undefined) return new ModelError("network", say("the connection failed", code));
-  if (isInStreamError(error))
-    return new ModelError(faultOfVendor(error) ?? "overloaded", say("it reported an error in mid-answer", error.message));
+  if (isInStreamError(error)) {
+    const fault = rules?.faultOf?.({ words: error, headers: {} }) ?? faultOfVendor(error) ?? "overloaded";
+    return new ModelError(fault, say("it reported an error in mid-answer", error.message));
+  }
   if (error instanceof Error && /^AI_(InvalidResponseData|JSONParse|TypeValidation|EmptyResponseBody|APICall)Error$/.test(error.name)) {
     return new ModelError(
       "network",

@@ -1,6 +1,9 @@
-import { type Clock, isModelError, type ModelInfo, type ModelProbe, z } from "svc/sdk";
+import { z } from "zod";
+import { isModelError } from "../define.ts";
+import type { Clock } from "../types/common.ts";
+import type { ModelInfo, ModelProbe } from "../types/model.ts";
 import { documentLimits } from "./answer-limits.ts";
-import { toModelError } from "./faults.ts";
+import { type FaultRules, toModelError } from "./faults.ts";
 import type { ProviderSettings } from "./settings.ts";
 import type { VendorFetch } from "./vendor-fetch.ts";
 
@@ -10,7 +13,21 @@ const FAILED_FRESH_MS = 30_000;
 const TIMEOUT_MS = 3_000;
 const MAX_MODELS = 1_000;
 
+/** How a server is asked for its models. */
+export interface ListRequest {
+  /** Behind the provider's address, as `/models`. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Default: an object whose `data` lists objects with an `id`. @throws {ZodError} when the answer is no list */
+  read?(body: unknown): ModelInfo[];
+}
+
 const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+
+/** Headers of a vendor that takes its key as a bearer token. */
+export function bearerHeaders({ apiKey, headers }: Pick<ProviderSettings, "apiKey" | "headers">): Record<string, string> {
+  return { ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }), ...headers };
+}
 
 /** The server's own list of models. */
 export interface ServerCatalog {
@@ -20,12 +37,16 @@ export interface ServerCatalog {
   probe(signal: AbortSignal): Promise<ModelProbe>;
 }
 
-export function createCatalog(settings: ProviderSettings, deps: { fetch: VendorFetch; clock: Clock }): ServerCatalog {
+export function createCatalog(
+  settings: ProviderSettings,
+  deps: { fetch: VendorFetch; clock: Clock },
+  { list, faults }: { list: ListRequest; faults?: FaultRules | undefined },
+): ServerCatalog {
   let cached: { models: Promise<ModelInfo[]>; until: number } | undefined;
 
   async function load(entry: { until: number }): Promise<ModelInfo[]> {
     try {
-      const models = await fetchList(settings, deps.fetch, AbortSignal.timeout(TIMEOUT_MS));
+      const models = await fetchList(settings, deps.fetch, { list, signal: AbortSignal.timeout(TIMEOUT_MS) });
       entry.until = deps.clock.now() + FRESH_MS;
       return models;
     } catch {
@@ -45,23 +66,24 @@ export function createCatalog(settings: ProviderSettings, deps: { fetch: VendorF
     },
     async probe(signal) {
       try {
-        const models = await fetchList(settings, deps.fetch, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
+        const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+        const models = await fetchList(settings, deps.fetch, { list, signal: limit });
         cached = { models: Promise.resolve(models), until: deps.clock.now() + FRESH_MS };
         return { ok: true };
       } catch (error) {
-        return judge(error, settings);
+        return judge(error, settings, faults);
       }
     },
   };
 }
 
 /** A server that refuses the list for any other reason than the key is there, and may answer questions nevertheless. */
-function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): ModelProbe {
+function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings, rules: FaultRules | undefined): ModelProbe {
   if (error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError")) {
     return { ok: false, fault: "timeout", reason: `${baseUrl} does not answer within ${TIMEOUT_MS / 1_000} s` };
   }
   if (isModelError(error)) return { ok: false, fault: error.fault, reason: `${baseUrl}: ${error.message}` };
-  const { fault, status, message } = toModelError(error, { provider: id, secrets: apiKey === undefined ? [] : [apiKey], now: 0 });
+  const { fault, status, message } = toModelError(error, { provider: id, secrets: apiKey === undefined ? [] : [apiKey], now: 0, rules });
   if (fault === "auth") return { ok: false, fault, reason: `${baseUrl} rejected the key (${status})` };
   if (status !== undefined) return status >= 500 ? { ok: false, fault, reason: `${baseUrl} fails (${status})` } : { ok: true };
   // The answer was no list: this server keeps none.
@@ -69,14 +91,17 @@ function judge(error: unknown, { id, baseUrl, apiKey }: ProviderSettings): Model
   return { ok: false, fault, reason: `${baseUrl} does not answer (${message.split(": ").at(-1)})` };
 }
 
-async function fetchList(settings: ProviderSettings, fetch: VendorFetch, signal: AbortSignal): Promise<ModelInfo[]> {
-  const authorization = settings.apiKey === undefined ? {} : { authorization: `Bearer ${settings.apiKey}` };
-  const headers = { ...authorization, ...settings.headers };
-  const response = await fetch(`${settings.baseUrl}/models`, { headers, signal }, documentLimits);
+async function fetchList(
+  { baseUrl }: ProviderSettings,
+  fetch: VendorFetch,
+  { list, signal }: { list: ListRequest; signal: AbortSignal },
+): Promise<ModelInfo[]> {
+  const response = await fetch(`${baseUrl}${list.path}`, { headers: { ...list.headers }, signal }, documentLimits);
   if (!response.ok) {
-    await response.body?.cancel();
-    throw Object.assign(new Error("refused"), { statusCode: response.status });
+    const responseBody = await response.text().catch(() => "");
+    throw Object.assign(new Error("refused"), { statusCode: response.status, responseBody });
   }
-  const list = listSchema.parse(await response.json());
-  return list.data.slice(0, MAX_MODELS).map(({ id }) => ({ id }));
+  const body: unknown = await response.json();
+  const models = list.read ? list.read(body) : listSchema.parse(body).data.map(({ id }) => ({ id }));
+  return models.slice(0, MAX_MODELS);
 }

@@ -1,4 +1,5 @@
-import { type HttpRequestBody, type HttpRequestFunction, type HttpRequestOptions, ModelError } from "svc/sdk";
+import { ModelError } from "../define.ts";
+import type { HttpRequestBody, HttpRequestFunction, HttpRequestOptions } from "../types/request.ts";
 import { type AnswerLimits, answerLimits, limited } from "./answer-limits.ts";
 
 const USER_AGENT = "svc";

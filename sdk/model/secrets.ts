@@ -1,13 +1,24 @@
-import { isSvcError, type SvcConfig } from "svc/sdk";
+import type { SvcConfig } from "../config/root.ts";
+import { isSvcError } from "../errors.ts";
+import { apiOf, type ModelApi } from "./settings.ts";
 
 type Providers = SvcConfig["models"]["providers"];
 type Provider = Providers[string];
-type ReadSecret = (path: string) => string | undefined;
+
+export interface SecretsOptions {
+  /** Entries of other wire formats stay masked. */
+  api: ModelApi;
+  secret(path: string): string | undefined;
+}
 
 /** The masked entries of `models.providers` with their keys and headers as they really are; `unavailable`: why one has to do without, by id. */
-export function withSecrets(masked: Providers, secret: ReadSecret): { entries: Providers; unavailable: ReadonlyMap<string, string> } {
+export function withSecrets(
+  masked: Providers,
+  { api, secret }: SecretsOptions,
+): { entries: Providers; unavailable: ReadonlyMap<string, string> } {
   const unavailable = new Map<string, string>();
   const entries = Object.entries(masked).map(([id, entry]) => {
+    if (apiOf(id, entry) !== api) return [id, entry] as const;
     try {
       return [id, revealed(id, entry, secret)] as const;
     } catch (error) {
@@ -20,7 +31,7 @@ export function withSecrets(masked: Providers, secret: ReadSecret): { entries: P
 }
 
 /** Asks also for what the masked entry does not show: a secret that could not be had is left out of it. */
-function revealed(id: string, { apiKey: _masked, headers, ...entry }: Provider, secret: ReadSecret): Provider {
+function revealed(id: string, { apiKey: _masked, headers, ...entry }: Provider, secret: SecretsOptions["secret"]): Provider {
   const at = `models.providers[${JSON.stringify(id)}]`;
   const apiKey = entry.auth === "none" ? undefined : secret(`${at}.apiKey`);
   secret(`${at}.headers.*`);

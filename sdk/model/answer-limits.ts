@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { ModelError } from "svc/sdk";
+import { ModelError } from "../define.ts";
 
 /** Limits on the size of an answer. An event is what stands between two blank lines; it is parsed at a stretch. */
 export interface AnswerLimits {

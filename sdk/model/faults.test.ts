@@ -1,5 +1,5 @@
-import { defineErrors } from "svc/sdk";
 import { describe, expect, test } from "vitest";
+import { defineErrors } from "../errors.ts";
 import { toModelError } from "./faults.ts";
 
 /** Errors of `ctx.request`. */
