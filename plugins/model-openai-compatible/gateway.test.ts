@@ -78,7 +78,10 @@ test("the doctor finds a model that nobody has, whatever the reason", async () =
   const health = await gateway.rpc<{ ok: boolean; problems: Record<string, string> }>("health", { probe: true });
   expect(health.problems.models).toContain('agent "main" with nope/foo: there is no model provider "nope"');
   expect(await gateway.rpc("models.list")).toMatchObject({
-    skipped: [{ provider: "claude", reason: expect.stringContaining("anthropic-messages") }],
+    skipped: [
+      { provider: "claude", reason: expect.stringContaining("anthropic-messages") },
+      { provider: "acme", reason: expect.stringContaining("set its baseUrl") },
+    ],
   });
 });
 
