@@ -21,7 +21,7 @@ export interface FakeOpenAi {
   url: string;
   apiKey: string;
   requests: RecordedRequest[];
-  /** The next request that arrives, at most 5 s from now. */
+  /** The next request for an answer that arrives, at most 5 s from now. Lists of models are read at any time. */
   nextRequest(): Promise<RecordedRequest>;
   /** Connections accepted so far. */
   connections(): number;
@@ -54,7 +54,7 @@ export async function startFakeOpenAi(options: { apiKey?: string; models?: strin
       ended,
     };
     requests.push(request);
-    waiting.shift()?.(request);
+    if (request.method === "POST") waiting.shift()?.(request);
     if (!isKey(req.headers.authorization, apiKey))
       return sendError(res, { status: 401, message: "Incorrect API key provided", code: "invalid_api_key" });
     if (req.method === "GET" && req.url === "/v1/models") return sendModels(res, options.models ?? ["ok", "tool"]);
