@@ -92,6 +92,7 @@ export { printable, printableLine } from "./text/printable.ts";
 export { backoffDelayMs, settledWithin, sleep, withLimit } from "./time.ts";
 export type * from "./types/agents.ts";
 export type * from "./types/approvals.ts";
+export type * from "./types/bedrock.ts";
 export type * from "./types/channel.ts";
 export type * from "./types/checks.ts";
 export type * from "./types/cli.ts";

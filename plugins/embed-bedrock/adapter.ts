@@ -1,4 +1,5 @@
 import {
+  type Bedrock,
   type EmbeddingAdapter,
   type EmbeddingContext,
   type HttpRequestFunction,
@@ -10,6 +11,7 @@ import {
 } from "svc/sdk";
 import { DEFAULT_MODEL } from "./catalogue.ts";
 import { type ClientThreads, createClientThreads } from "./client-threads.ts";
+import { createConversations } from "./conversations.ts";
 import { type CredentialCheck, createCredentialCheck, noCredentials } from "./credential-check.ts";
 import { credentialSource, DMI_VENDOR_FILE } from "./credential-source.ts";
 import { type Env, threadEnv } from "./env.ts";
@@ -31,8 +33,12 @@ export interface AdapterOptions {
 
 const usualLimits: CallLimits = { queryMs: 60_000, batchMs: 120_000 };
 
-/** The adapter of Amazon Bedrock with the threads of its AWS clients. */
-export function createBedrockAdapter(options: AdapterOptions): { adapter: EmbeddingAdapter; close(): Promise<void> } {
+/** The adapter of Amazon Bedrock, and conversations for the plugins of models, with the threads of their AWS clients. */
+export function createBedrockAdapter(options: AdapterOptions): {
+  adapter: EmbeddingAdapter;
+  conversations: Bedrock;
+  close(): Promise<void>;
+} {
   const threads = createClientThreads();
   const check = createCredentialCheck();
   return {
@@ -44,6 +50,7 @@ export function createBedrockAdapter(options: AdapterOptions): { adapter: Embedd
       autoSelectPriority: 60,
       create: (context) => open(context, { ...options, threads, check }),
     },
+    conversations: createConversations({ env: options.env, request: options.request, threads }),
     close: () => threads.close(),
   };
 }

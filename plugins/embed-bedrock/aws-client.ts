@@ -1,4 +1,10 @@
-import type { BedrockRuntimeClient, BedrockRuntimeClientConfig, InvokeModelCommand } from "@aws-sdk/client-bedrock-runtime";
+import type {
+  BedrockRuntimeClient,
+  BedrockRuntimeClientConfig,
+  ConverseStreamCommandInput,
+  InvokeModelCommand,
+} from "@aws-sdk/client-bedrock-runtime";
+import type { JsonObject } from "svc/sdk";
 import { type ClientSettings, type EmbedCall, type EmbedReply, MAX_ANSWER_BYTES } from "./client-protocol.ts";
 import { bodyOf, tokensOf, vectorsOf } from "./families.ts";
 import type { MainThreadHandler } from "./main-thread-handler.ts";
@@ -10,6 +16,13 @@ export interface AwsClient {
   resolveCredentials(): Promise<void>;
   /** @throws {CallFailed} */
   embed(call: EmbedCall, signal: AbortSignal): Promise<EmbedReply>;
+  /** One turn; resolves after its last event. @throws {CallFailed} */
+  converse(input: JsonObject, options: ConverseOptions): Promise<void>;
+}
+
+export interface ConverseOptions {
+  signal: AbortSignal;
+  onEvent(event: JsonObject): void;
 }
 
 /** A call that failed, with what is told of it. */
@@ -58,6 +71,10 @@ export function createAwsClient(settings: ClientSettings, deps: ClientDeps): Aws
       const sent: string[] = [];
       return attempt(sent, (own) => invoke(own, { call, signal, sent }));
     },
+    converse(input, options) {
+      const sent: string[] = [];
+      return attempt(sent, (own) => converse(own, { ...options, input, sent }));
+    },
   };
 }
 
@@ -103,11 +120,24 @@ async function invoke(
   return { vectors: vectors.map((vector) => Float32Array.from(vector)), ...(tokens === undefined ? {} : { tokens }) };
 }
 
+async function converse(
+  client: BedrockRuntimeClient,
+  { input, signal, sent, onEvent }: ConverseOptions & { input: JsonObject; sent: string[] },
+): Promise<void> {
+  const { ConverseStreamCommand } = await import("@aws-sdk/client-bedrock-runtime");
+  const command = new ConverseStreamCommand(input as unknown as ConverseStreamCommandInput);
+  watch(command as unknown as InvokeModelCommand, sent);
+  const { stream } = await client.send(command, { abortSignal: signal });
+  if (!stream) throw new BadAnswer(`the answer of ${String(input.modelId)} is no stream`);
+  for await (const event of stream) onEvent(event as unknown as JsonObject);
+  signal.throwIfAborted();
+}
+
 /**
  * Notes the credentials that a request shows and the tokens that its answer was counted with.
  * @returns the tokens, once there is an answer
  */
-function watch(command: InvokeModelCommand, sent: string[]): () => number | undefined {
+function watch(command: Pick<InvokeModelCommand, "middlewareStack">, sent: string[]): () => number | undefined {
   let tokens: string | undefined;
   command.middlewareStack.add(
     (next) => async (args) => {

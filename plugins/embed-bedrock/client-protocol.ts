@@ -1,3 +1,4 @@
+import type { JsonObject } from "svc/sdk";
 import type { Family } from "./catalogue.ts";
 import type { Purpose } from "./families.ts";
 import type { RawFailure } from "./raw-failure.ts";
@@ -51,10 +52,15 @@ export type ThreadExchange =
   | { http: number; end: true }
   | { http: number; failure: RequestFailure };
 
-export type ThreadRequest = { id: number; embed: EmbedCall } | { id: number; credentials: true } | { abort: number } | ThreadExchange;
+/** What a thread is asked for: an embedding, one turn of a conversation (the input of `ConverseStream`), or whether there are credentials. */
+export type ThreadCall = { embed: EmbedCall } | { converse: JsonObject } | { credentials: true };
+
+export type ThreadRequest = ({ id: number } & ThreadCall) | { abort: number } | ThreadExchange;
 
 export type ThreadMessage =
   | { id: number; reply: EmbedReply | { resolved: true } }
+  /** An event of a turn; a reply follows the last one. */
+  | { id: number; event: JsonObject }
   | { id: number; failure: RawFailure }
   | { warning: string }
   | ThreadHttp;

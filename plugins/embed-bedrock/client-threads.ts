@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
-import { type HttpRequestFunction, type Logger, startWorker, workerUrl } from "svc/sdk";
-import type { ClientSettings, EmbedCall, EmbedReply, ThreadHttp, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
+import { type HttpRequestFunction, type JsonObject, type Logger, startWorker, workerUrl } from "svc/sdk";
+import type { ClientSettings, EmbedCall, EmbedReply, ThreadCall, ThreadHttp, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
 import type { RawFailure } from "./raw-failure.ts";
 import { ThreadRequests } from "./thread-requests.ts";
 
@@ -19,6 +19,8 @@ export interface ThreadOptions {
   env: Record<string, string>;
   /** Sends the thread's requests. */
   request: HttpRequestFunction;
+  /** Longest wait for the head of a response and longest silence within it; default three minutes, more than a call that embeds waits. */
+  silenceMs?: number;
   logger: Logger;
 }
 
@@ -26,6 +28,8 @@ export interface ThreadOptions {
 export interface ClientLease {
   resolveCredentials(signal: AbortSignal): Promise<void>;
   embed(call: EmbedCall, signal: AbortSignal): Promise<EmbedReply>;
+  /** One turn of a conversation, event by event. Leaving it early ends the request. */
+  converse(input: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;
   /** Ends the thread when nobody else holds it. Idempotent. */
   release(): Promise<void>;
 }
@@ -38,6 +42,8 @@ export interface ClientThreads {
 }
 
 const HEAP_MB = 256;
+/** Events of a turn that wait to be read; a reader that far behind gets no more. */
+const MAX_EVENTS = 10_000;
 
 /**
  * Threads of the AWS client. Its import takes a tenth of a second and its answers are megabytes of JSON, too much for the main thread; and only a thread
@@ -48,7 +54,7 @@ export function createClientThreads(module: URL = workerUrl(import.meta.url, "./
   const threads = new Map<string, { thread: ClientThread; users: number }>();
   return {
     lease(options) {
-      const key = JSON.stringify([options.settings, options.env]);
+      const key = JSON.stringify([options.settings, options.env, options.silenceMs]);
       const entry = threads.get(key) ?? { thread: new ClientThread(module, options), users: 0 };
       threads.set(key, entry);
       entry.users++;
@@ -58,6 +64,7 @@ export function createClientThreads(module: URL = workerUrl(import.meta.url, "./
           await entry.thread.ask({ credentials: true }, signal);
         },
         embed: (call, signal) => entry.thread.ask({ embed: call }, signal) as Promise<EmbedReply>,
+        converse: (input, signal) => converse(entry.thread, input, signal),
         async release() {
           if (!isHeld) return;
           isHeld = false;
@@ -75,7 +82,40 @@ export function createClientThreads(module: URL = workerUrl(import.meta.url, "./
   };
 }
 
+async function* converse(thread: ClientThread, input: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject> {
+  const stop = new AbortController();
+  const events: JsonObject[] = [];
+  let wake = () => undefined as void;
+  let end: { failed?: unknown } | undefined;
+  const onEvent = (event: JsonObject) => {
+    if (events.push(event) > MAX_EVENTS)
+      stop.abort(new CallGivenUp({ name: "", message: `more than ${MAX_EVENTS} events wait to be read` }));
+    wake();
+  };
+  const ended = (how: { failed?: unknown }) => {
+    end = how;
+    wake();
+  };
+  thread.ask({ converse: input }, AbortSignal.any([signal, stop.signal]), onEvent).then(
+    () => ended({}),
+    (failed: unknown) => ended({ failed }),
+  );
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const event = events.shift();
+      if (event) yield event;
+      else if (end && "failed" in end) throw end.failed;
+      else if (end) return;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
 interface Waiting {
+  onEvent?: ((event: JsonObject) => void) | undefined;
   resolve(reply: unknown): void;
   reject(error: unknown): void;
 }
@@ -93,7 +133,8 @@ class ClientThread {
     this.#options = options;
   }
 
-  ask(what: { embed: EmbedCall } | { credentials: true }, signal: AbortSignal): Promise<unknown> {
+  /** @param onEvent called with each event of a turn, before the promise resolves */
+  ask(what: ThreadCall, signal: AbortSignal, onEvent?: (event: JsonObject) => void): Promise<unknown> {
     if (signal.aborted) return Promise.reject(signal.reason);
     if (this.#isClosed) return Promise.reject(closed());
     this.#worker ??= this.#start();
@@ -110,6 +151,7 @@ class ClientThread {
         reject(signal.reason);
       };
       this.#open.set(id, {
+        onEvent,
         resolve(reply) {
           end();
           resolve(reply);
@@ -133,14 +175,14 @@ class ClientThread {
   }
 
   #start(): Worker {
-    const { settings, env, request } = this.#options;
+    const { settings, env, request, silenceMs } = this.#options;
     const worker = startWorker(this.#module, {
       workerData: settings,
       env,
       name: "bedrock",
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     });
-    const requests = new ThreadRequests(request, (message, transfer) => worker.postMessage(message, transfer));
+    const requests = new ThreadRequests(request, { silenceMs, post: (message, transfer) => worker.postMessage(message, transfer) });
     let reason = "it ended";
     worker.on("message", (message: ThreadMessage) => ("http" in message ? requests.receive(message) : this.#receive(message)));
     worker.on("error", (error) => {
@@ -158,7 +200,8 @@ class ClientThread {
     if ("warning" in message) return this.#options.logger.warn(`bedrock: ${message.warning}`);
     const waiting = this.#open.get(message.id);
     if (!waiting) return; // given up meanwhile
-    if ("failure" in message) waiting.reject(new CallGivenUp(message.failure));
+    if ("event" in message) waiting.onEvent?.(message.event);
+    else if ("failure" in message) waiting.reject(new CallGivenUp(message.failure));
     else waiting.resolve(message.reply);
   }
 

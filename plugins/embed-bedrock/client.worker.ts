@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { CallFailed, createAwsClient } from "./aws-client.ts";
-import type { ClientSettings, EmbedCall, EmbedReply, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
+import type { ClientSettings, EmbedReply, ThreadCall, ThreadMessage, ThreadRequest } from "./client-protocol.ts";
 import { MainThreadHandler } from "./main-thread-handler.ts";
 import { rawFailureOf } from "./raw-failure.ts";
 
@@ -13,17 +13,17 @@ const open = new Map<number, AbortController>();
 port?.on("message", (request: ThreadRequest) => {
   if ("http" in request) return handler.receive(request);
   if ("abort" in request) return open.get(request.abort)?.abort();
-  void answer(request.id, "embed" in request ? request.embed : undefined);
+  void answer(request.id, request);
 });
 
-async function answer(id: number, call: EmbedCall | undefined): Promise<void> {
+async function answer(id: number, call: ThreadCall): Promise<void> {
   const stop = new AbortController();
   open.set(id, stop);
   try {
-    if (!call) {
-      await client.resolveCredentials();
-      post({ id, reply: { resolved: true } });
-    } else send(id, await client.embed(call, stop.signal));
+    if ("embed" in call) return send(id, await client.embed(call.embed, stop.signal));
+    if ("converse" in call) await client.converse(call.converse, { signal: stop.signal, onEvent: (event) => post({ id, event }) });
+    else await client.resolveCredentials();
+    post({ id, reply: { resolved: true } });
   } catch (error) {
     post({ id, failure: error instanceof CallFailed ? error.failure : rawFailureOf(error) });
   } finally {

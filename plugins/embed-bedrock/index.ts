@@ -6,8 +6,9 @@ export default definePlugin({
   version: "0.1.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    const { adapter, close } = createBedrockAdapter({ env: ctx.env, request: ctx.request });
+    const { adapter, conversations, close } = createBedrockAdapter({ env: ctx.env, request: ctx.request });
     ctx.onDispose(close);
     ctx.registerEmbeddingAdapter(adapter);
+    ctx.registerService("bedrock@1", conversations);
   },
 });

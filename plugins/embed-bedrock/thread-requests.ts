@@ -1,8 +1,8 @@
 import { type HttpRequestFunction, type HttpRequestOptions, isSvcError, messageOf } from "svc/sdk";
 import { MAX_ANSWER_BYTES, type RequestFailure, type ThreadExchange, type ThreadHttp } from "./client-protocol.ts";
 
-/** Limit of a request: longer than any call waits, so that the caller's own limit is reached first. */
-const REQUEST_MS = 180_000;
+/** Limit of a request: longer than any call that embeds waits, so that the caller's own limit is reached first. */
+const SILENCE_MS = 180_000;
 
 type Post = (message: ThreadExchange, transfer?: ArrayBuffer[]) => void;
 
@@ -10,11 +10,13 @@ type Post = (message: ThreadExchange, transfer?: ArrayBuffer[]) => void;
 export class ThreadRequests {
   readonly #request: HttpRequestFunction;
   readonly #post: Post;
+  readonly #silenceMs: number;
   readonly #open = new Map<number, AbortController>();
 
-  constructor(request: HttpRequestFunction, post: Post) {
+  constructor(request: HttpRequestFunction, { post, silenceMs = SILENCE_MS }: { post: Post; silenceMs?: number | undefined }) {
     this.#request = request;
     this.#post = post;
+    this.#silenceMs = silenceMs;
   }
 
   receive(message: ThreadHttp): void {
@@ -32,7 +34,7 @@ export class ThreadRequests {
     this.#open.set(id, stop);
     try {
       const options = { method: method as NonNullable<HttpRequestOptions["method"]>, headers, body, signal: stop.signal };
-      const response = await this.#request(url, { ...options, timeoutMs: REQUEST_MS });
+      const response = await this.#request(url, { ...options, timeoutMs: this.#silenceMs });
       this.#post({ http: id, head: { status: response.status, headers: response.headers as Record<string, string> } });
       let size = 0;
       for await (const piece of response.body) {

@@ -15,6 +15,8 @@ export interface ModelVendor {
   baseUrl: string;
   /** Variables that may hold the key, the first one that is set wins; servers of this machine have none. */
   keyEnv?: readonly string[];
+  /** Without a key its requests are signed with credentials of this machine. */
+  signsRequests?: boolean;
   /** Model when neither an agent nor `models[]` names one. */
   defaultModel?: string;
 }
@@ -46,7 +48,7 @@ export interface ProviderSettings<V extends ModelVendor = ModelVendor> {
 const ownApis: Readonly<Record<string, ModelApi>> = {
   anthropic: "anthropic-messages",
   google: "google-generative-ai",
-  bedrock: "bedrock-converse",
+  "amazon-bedrock": "bedrock-converse",
 };
 
 /**
@@ -172,8 +174,9 @@ function whyUnavailable(at: { id: string; source: Source<ModelVendor>; url: URL;
   if (url.username !== "" || url.password !== "") {
     return `models.providers.${id}.baseUrl: credentials do not belong into the address; use apiKey or headers.authorization`;
   }
-  const { keyEnv } = source.vendor ?? {};
-  if (at.authorized || source.entry.auth === "none" || source.entry.baseUrl !== undefined || keyEnv === undefined) return undefined;
+  const { keyEnv, signsRequests } = source.vendor ?? {};
+  if (signsRequests || at.authorized || source.entry.auth === "none" || source.entry.baseUrl !== undefined || keyEnv === undefined)
+    return undefined;
   return `no API key; set models.providers.${id}.apiKey in the config file or ${keyEnv[0]} in the environment`;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from "../types/common.ts";
-import type { ModelDelta, ModelProvider, ModelRequest } from "../types/model.ts";
-import { createCatalog, type ListRequest } from "./catalog.ts";
+import type { ModelDelta, ModelInfo, ModelProvider, ModelRequest } from "../types/model.ts";
+import { createCatalog, type ListRequest, type ServerCatalog } from "./catalog.ts";
 import { type FaultRules, toModelError } from "./faults.ts";
 import type { ModelVendor, ProviderSettings } from "./settings.ts";
 import type { VendorFetch } from "./vendor-fetch.ts";
@@ -15,8 +15,8 @@ export interface VendorProviderDeps {
 export interface VendorWire {
   /** Loads what a call needs; tried again after a failure. */
   load(): Promise<VendorCall>;
-  /** The server's list of models. */
-  list: ListRequest;
+  /** How the server is asked for its models; or what is known of them, where it is not asked. */
+  list: ListRequest | readonly ModelInfo[];
   /** What the vendor's errors mean where it is not what everybody's do. */
   faults?: FaultRules;
 }
@@ -26,7 +26,8 @@ export type VendorCall = (req: ModelRequest, signal: AbortSignal) => AsyncIterab
 
 /** A model provider for one server. The vendor package is loaded with the first turn; every failure of a turn is a `ModelError`. */
 export function createVendorProvider(settings: ProviderSettings<ModelVendor>, deps: VendorProviderDeps, wire: VendorWire): ModelProvider {
-  const catalog = createCatalog(settings, deps, wire);
+  const { list, faults } = wire;
+  const catalog = "path" in list ? createCatalog(settings, deps, { list, faults }) : knownModels(list);
   const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter(
     (value): value is string => value !== undefined && value.length >= 8,
   );
@@ -64,4 +65,8 @@ export function createVendorProvider(settings: ProviderSettings<ModelVendor>, de
       settings.unavailable === undefined ? catalog.probe(signal) : { ok: false, fault: "auth", reason: settings.unavailable },
     stream: (req, { signal }) => stream(req, signal),
   };
+}
+
+function knownModels(models: readonly ModelInfo[]): Pick<ServerCatalog, "probe"> & { models(): ModelInfo[] } {
+  return { models: () => [...models], probe: async () => ({ ok: true }) };
 }

@@ -1,5 +1,6 @@
 import type { Agents } from "./agents.ts";
 import type { Approvals } from "./approvals.ts";
+import type { Bedrock } from "./bedrock.ts";
 import type { ConfigService } from "./config.ts";
 import type { Devices } from "./devices.ts";
 import type { GatewayService } from "./gateway.ts";
@@ -21,4 +22,5 @@ export interface Services {
   "approvals@1": Approvals;
   "messaging@1": Messaging;
   "devices@1": Devices;
+  "bedrock@1": Bedrock;
 }

@@ -1,0 +1,34 @@
+import type { ModelInfo } from "svc/sdk";
+import type { ModelVendor } from "svc/sdk/internal";
+
+const DEFAULT_REGION = "us-east-1";
+
+/** Amazon Bedrock in the region of the environment. */
+export function bedrockVendor(env: (name: string) => string | undefined): ModelVendor {
+  const region = env("AWS_REGION") ?? env("AWS_DEFAULT_REGION") ?? DEFAULT_REGION;
+  return {
+    id: "amazon-bedrock",
+    name: "Amazon Bedrock",
+    baseUrl: `https://bedrock-runtime.${region}.amazonaws.com`,
+    keyEnv: ["AWS_BEARER_TOKEN_BEDROCK"],
+    signsRequests: true,
+    defaultModel: knownModels[0]?.id as string,
+  };
+}
+
+/** Models that need no entry in the config: global inference profiles, which work in every commercial region (AWS user guide, "Supported Regions and models for inference profiles"). */
+export const knownModels: readonly ModelInfo[] = [
+  { id: "global.anthropic.claude-haiku-4-5-20251001-v1:0", name: "Claude Haiku 4.5" },
+  { id: "global.anthropic.claude-sonnet-4-5-20250929-v1:0", name: "Claude Sonnet 4.5" },
+].map((model) => ({ ...model, contextWindow: 200_000, maxTokens: 64_000, reasoning: true, input: ["text", "image", "pdf"] }));
+
+/** Inference profiles and ARNs name the model they lead to. */
+export function isClaude(model: string): boolean {
+  return /(?:^|[./])anthropic\.claude-/.test(model);
+}
+
+/** Whether a Claude decides by itself how much it thinks; older ones are given a budget. */
+export function thinksAdaptively(model: string): boolean {
+  const [, major, minor] = /anthropic\.claude-[a-z]+-(\d{1,2})-(\d{1,2})(?:[-.:]|$)/.exec(model) ?? [];
+  return major !== undefined && Number(major) * 100 + Number(minor) >= 406;
+}
