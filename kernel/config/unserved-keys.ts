@@ -38,10 +38,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     wireFormat("openai-responses"),
     wireFormat("anthropic-messages"),
     wireFormat("google-generative-ai"),
-    wireFormat("bedrock-converse"),
     wireFormat("ollama"),
-    { path: "models.providers.*.auth", value: "aws-sdk", kept: true },
-    "models.providers.*.models.*.cost",
   ],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [

@@ -7,7 +7,7 @@ const price = z.number().min(0).optional();
 const model = z.strictObject({
   id: z.string().min(1).describe("Name by which the vendor knows the model"),
   name: z.string().min(1).optional().describe("Name shown to people"),
-  input: documented(z.array(z.enum(["text", "image"])), ["text"]).describe("Input types the model accepts"),
+  input: documented(z.array(z.enum(["text", "image", "pdf", "audio"])), ["text"]).describe("Input types the model accepts"),
   contextWindow: z.number().int().min(1).optional().describe("Tokens of prompt and answer together"),
   maxTokens: z.number().int().min(1).optional().describe("Maximum length of an answer in tokens"),
   tools: documented(z.boolean(), true).describe("Whether the model can call tools; without, agents offer it none of theirs"),

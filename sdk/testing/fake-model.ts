@@ -1,5 +1,5 @@
 import { ModelError } from "../define.ts";
-import type { ModelDelta, ModelFault, ModelProvider, ModelRequest, Usage } from "../types/model.ts";
+import type { ModelDelta, ModelFault, ModelProvider, ModelRequest, Usage, VendorMeta } from "../types/model.ts";
 
 /** One turn of a scripted model: what it streams, or how it fails. A string is a turn of text. */
 export type FakeTurn =
@@ -8,6 +8,8 @@ export type FakeTurn =
       /** Sent word by word. */
       text?: string;
       reasoning?: string;
+      /** The vendor's data about the reasoning. */
+      reasoningMeta?: VendorMeta;
       toolCalls?: Array<{ name: string; args: unknown; id?: string }>;
       usage?: Partial<Usage>;
       finish?: Extract<ModelDelta, { type: "finish" }>["reason"];
@@ -52,6 +54,7 @@ async function* play(turn: FakeTurn, at: { signal: AbortSignal; turn: number }):
   const spec = typeof turn === "string" ? { text: turn } : turn;
   at.signal.throwIfAborted();
   if (spec.reasoning) yield { type: "reasoning", delta: spec.reasoning };
+  if (spec.reasoningMeta) yield { type: "reasoning", delta: "", meta: spec.reasoningMeta };
   for (const delta of spec.text?.match(/\S+\s*|\s+/g) ?? []) {
     at.signal.throwIfAborted();
     yield { type: "text", delta };

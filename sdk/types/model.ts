@@ -19,7 +19,7 @@ export interface ModelInfo {
   cost?: ModelCost;
 }
 
-/** What a model reads. */
+/** Kinds of content that a model can read. */
 export type ModelInput = "text" | "image" | "pdf" | "audio";
 
 /** Prices in US dollars per million tokens. */
@@ -115,6 +115,8 @@ export interface Usage {
   cacheWrite: number;
   reasoning?: number;
   total: number;
+  /** In US dollars; absent when a price is not known. */
+  cost?: number;
 }
 
 /** One piece of an answer, in the order of its arrival. */

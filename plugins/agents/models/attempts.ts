@@ -1,7 +1,7 @@
 import { cutEnd, isModelError, isSvcError, ModelError, messageOf } from "svc/sdk";
 import { advances, retryDelay } from "./backoff.ts";
 import type { Candidate } from "./choice.ts";
-import type { Cooldown } from "./cooldown.ts";
+import { type Cooldown, restingId } from "./cooldown.ts";
 
 export interface AttemptOptions<T> {
   candidates: readonly Candidate[];
@@ -29,13 +29,17 @@ export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ val
   for (const candidate of inOrder(options.candidates, options.cooldown)) {
     try {
       const value = await withRetries(candidate, options);
-      if (options.isCurrent(candidate)) options.cooldown.succeeded(candidate.provider.id);
+      if (options.isCurrent(candidate)) options.cooldown.succeeded(candidate.provider.id, candidate.model);
       return { value, candidate };
     } catch (error) {
       if (!isModelError(error) || !advances(error.fault)) throw error;
-      // A model that is gone or refuses says nothing about the others of its provider, a replaced provider nothing about its successor.
-      if (!ofOneModel.has(error.fault) && options.isCurrent(candidate))
-        options.cooldown.failed(candidate.provider.id, error.fault, error.message);
+      // A refusal says nothing about the next question, a replaced provider nothing about its successor.
+      if (error.fault !== "content_filter" && options.isCurrent(candidate))
+        options.cooldown.failed(
+          restingId({ provider: candidate.provider.id, model: candidate.model }, error.fault),
+          error.fault,
+          error.message,
+        );
       if (!options.mayFailover()) throw error;
       failures.push({ provider: candidate.provider.id, error });
     }
@@ -43,7 +47,8 @@ export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ val
   throw joined(failures);
 }
 
-const ofOneModel: ReadonlySet<ModelError["fault"]> = new Set(["model_not_found", "content_filter"]);
+/** A server that may take longer to begin its answer had its time: a second request would begin the same work anew. */
+const PATIENT_MS = 120_000;
 /** Longest text of all failures together. */
 const MAX_JOINED_CHARS = 2_000;
 
@@ -69,7 +74,7 @@ function joined(failures: readonly Failure[]): ModelError {
 
 /** Providers that rest come last: a chain in which all of them rest is still tried. */
 function inOrder(candidates: readonly Candidate[], cooldown: Cooldown): Candidate[] {
-  const resting = candidates.filter((c) => cooldown.rests(c.provider.id));
+  const resting = candidates.filter((c) => cooldown.rests(c.provider.id, c.model));
   return [...candidates.filter((c) => !resting.includes(c)), ...resting];
 }
 
@@ -87,7 +92,11 @@ async function withRetries<T>(candidate: Candidate, options: AttemptOptions<T>):
         shrunk = true;
         continue;
       }
-      const pauseMs = retryDelay(error.fault, retry, { retryAfterMs: error.retryAfterMs, random: options.random() });
+      const isSlow = (candidate.provider.firstAnswerMs ?? 0) > PATIENT_MS;
+      const pauseMs =
+        error.fault === "timeout" && isSlow
+          ? undefined
+          : retryDelay(error.fault, retry, { retryAfterMs: error.retryAfterMs, random: options.random() });
       if (pauseMs === undefined) throw error;
       options.onRetry(candidate, error, pauseMs);
       await options.pause(pauseMs);

@@ -13,7 +13,19 @@ export interface Rest {
   until: number;
 }
 
-/** Providers that failed and rest for a while. Bounded: the oldest entry goes first. */
+/** Faults of one model; the others of its provider may be fine. */
+const ofOneModel: ReadonlySet<ModelFault> = new Set(["overloaded", "network", "timeout", "model_not_found"]);
+
+/** What rests after a fault: the provider with its key, or one model of it. */
+export function restingId({ provider, model }: { provider: string; model: string }, fault: ModelFault): string {
+  return ofOneModel.has(fault) ? modelId(provider, model) : provider;
+}
+
+function modelId(provider: string, model: string): string {
+  return `${provider}/${model}`;
+}
+
+/** Providers, and single models of them, that failed and rest for a while. Bounded: the oldest entry goes first. */
 export class Cooldown {
   readonly #entries = new Map<string, Rest & { step: number }>();
   readonly #answeredAt = new Map<string, number>();
@@ -35,22 +47,23 @@ export class Cooldown {
 
   /** Ends the rest of a provider that was registered anew, with another key, address or setting. */
   forget(id: string): void {
-    this.#entries.delete(id);
+    for (const key of [...this.#entries.keys()]) if (key === id || key.startsWith(`${id}/`)) this.#entries.delete(key);
     this.#answeredAt.delete(id);
   }
 
-  succeeded(id: string): void {
+  succeeded(id: string, model = ""): void {
     this.#entries.delete(id);
+    this.#entries.delete(modelId(id, model));
     this.#answeredAt.delete(id);
     this.#answeredAt.set(id, this.#now());
     const oldest = this.#answeredAt.keys().next().value;
     if (this.#answeredAt.size > MAX_ENTRIES && oldest !== undefined) this.#answeredAt.delete(oldest);
   }
 
-  /** The rest of a provider that is not over yet. */
-  restOf(id: string): Rest | undefined {
-    const entry = this.#entries.get(id);
-    return entry && entry.until > this.#now() ? entry : undefined;
+  /** The rest of a provider, or of one model of it, that is not over yet. */
+  restOf(id: string, model = ""): Rest | undefined {
+    const entries = [this.#entries.get(id), this.#entries.get(modelId(id, model))];
+    return entries.find((entry) => entry && entry.until > this.#now());
   }
 
   /** When a provider last answered a turn, in monotonic milliseconds. */
@@ -58,8 +71,8 @@ export class Cooldown {
     return this.#answeredAt.get(id);
   }
 
-  rests(id: string): boolean {
-    return this.restOf(id) !== undefined;
+  rests(id: string, model?: string): boolean {
+    return this.restOf(id, model) !== undefined;
   }
 
   /** Fault of a provider's last turn, until one succeeds. */

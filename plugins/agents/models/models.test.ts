@@ -41,6 +41,12 @@ describe("a model turn", () => {
     );
 
     expect(turn).toEqual({
+      parts: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "Let me look" },
+        { type: "toolCall", id: "1", name: "find", args: { q: "x" } },
+        { type: "toolCall", id: "2", name: "now", args: {} },
+      ],
       text: "Let me look",
       reasoning: "hm",
       toolCalls: [

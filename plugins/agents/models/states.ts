@@ -34,7 +34,7 @@ export interface ModelStates {
   of(agent: AgentInfo): ModelState;
   /** Returns the state of one name of a model: an alias, `provider/model` or a bare id. */
   named(agentId: string, name: string): ModelState;
-  provider(provider: ModelProvider): ProviderState;
+  provider(provider: ModelProvider, model?: string): ProviderState;
   skipped(): SkippedProvider[];
   /** Returns why no language model answers although something is configured, as a clause; undefined when nothing is configured. */
   notice(): string | undefined;
@@ -77,12 +77,12 @@ class KnownModelStates implements ModelStates {
     return this.#judge(agentId, this.#deps.models().named(name));
   }
 
-  provider(provider: ModelProvider): ProviderState {
+  provider(provider: ModelProvider, model?: string): ProviderState {
     const { cooldown, clock } = this.#deps;
     if (provider.embedded) return { state: "embedded" };
     const ready = provider.available();
     if (!ready.ok) return { state: "unavailable", reason: ready.reason };
-    const rest = cooldown.restOf(provider.id);
+    const rest = cooldown.restOf(provider.id, model);
     const isRejected = cooldown.lastFault(provider.id) === "auth";
     // To the second, so that the same rest reads the same at each look.
     const until = rest && Math.ceil((clock.now() + rest.until - clock.monotonic()) / 1_000) * 1_000;
@@ -148,7 +148,7 @@ class KnownModelStates implements ModelStates {
     if (!ref) return { agentId, provider: "", model: "", state: "none", reason: "no plugin offers a model" };
     const provider = catalog.provider(ref.provider);
     if (!provider) return { agentId, ...ref, state: "unknown", reason: unknownReason(ref, config(), catalog) };
-    const found = this.provider(provider);
+    const found = this.provider(provider, ref.model);
     const known = catalog.known(provider);
     const isListed = known.length === 0 || provider.defaultModel === ref.model || known.some((m) => m.id === ref.model);
     if (isListed || found.state !== "ready") return { agentId, ...ref, ...found };

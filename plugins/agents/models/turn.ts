@@ -1,4 +1,4 @@
-import { isModelError, type ModelDelta, ModelError, messageOf, type Usage } from "svc/sdk";
+import { type AssistantPart, isModelError, type ModelDelta, ModelError, messageOf, type Usage, type VendorMeta } from "svc/sdk";
 import { parseJson } from "svc/sdk/internal";
 
 export interface ToolCallMade {
@@ -7,9 +7,13 @@ export interface ToolCallMade {
   args: unknown;
   /** Why the arguments are no JSON object; `args` is the model's own text then. */
   broken?: string;
+  /** The vendor's own data about the call. */
+  meta?: VendorMeta;
 }
 
 export interface TurnResult {
+  /** The answer in the order in which the model wrote it; arguments of broken calls are empty. */
+  parts: AssistantPart[];
   text: string;
   reasoning: string;
   toolCalls: ToolCallMade[];
@@ -89,11 +93,14 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
   });
 }
 
+type Reasoning = Extract<AssistantPart, { type: "reasoning" }>;
+/** Part of an answer while it is being written; a call is filled in at the end. */
+type Written = { type: "text"; text: string } | (Reasoning & { blockId: string | undefined }) | { type: "call"; id: string };
+
 /** Collects the deltas of one turn. */
 function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(delta: ModelDelta): void; result(): TurnResult } {
-  const calls = new Map<string, { name: string; json: string }>();
-  let text = "";
-  let reasoning = "";
+  const written: Written[] = [];
+  const calls = new Map<string, { name: string; json: string; meta?: VendorMeta }>();
   let usage = noUsage;
   let finish: TurnResult["finish"] = "other";
   let chars = 0;
@@ -101,28 +108,49 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
     for (const { length } of texts) chars += length;
     if (chars > MAX_TURN_CHARS) throw new ModelError("network", `the model's answer is longer than ${MAX_TURN_CHARS} characters`);
   };
+  const think = ({ delta, id, redacted, meta }: Extract<ModelDelta, { type: "reasoning" }>) => {
+    keep(delta, meta ? JSON.stringify(meta) : "");
+    const last = written.at(-1);
+    const block = last?.type === "reasoning" && last.blockId === id ? last : ({ type: "reasoning", text: "", blockId: id } as const);
+    if (block !== last) written.push({ ...block });
+    const open = written.at(-1) as Reasoning;
+    open.text += delta;
+    if (redacted) open.redacted = true;
+    if (meta) open.meta = joined(open.meta, meta);
+    if (delta !== "") onReasoning?.(delta);
+  };
   return {
     take(delta) {
       switch (delta.type) {
-        case "text":
+        case "text": {
           if (delta.delta === "") return;
           keep(delta.delta);
-          text += delta.delta;
+          const last = written.at(-1);
+          if (last?.type === "text") last.text += delta.delta;
+          else written.push({ type: "text", text: delta.delta });
           onText(delta.delta);
           return;
+        }
         case "reasoning":
-          if (delta.delta === "") return;
-          keep(delta.delta);
-          reasoning += delta.delta;
-          onReasoning?.(delta.delta);
+          if (delta.delta !== "" || delta.meta) think(delta);
           return;
         case "toolCall": {
           const call = calls.get(delta.id);
           keep(delta.argsDelta, ...(call ? [] : [delta.id, delta.name]));
           if (call) call.json += delta.argsDelta;
-          else calls.set(delta.id, { name: delta.name, json: delta.argsDelta });
+          else {
+            calls.set(delta.id, { name: delta.name, json: delta.argsDelta });
+            written.push({ type: "call", id: delta.id });
+          }
           if (calls.size > MAX_TURN_CALLS) throw new ModelError("network", `the model called more than ${MAX_TURN_CALLS} tools at once`);
           onToolInput?.({ id: delta.id, name: call?.name ?? delta.name }, delta.argsDelta);
+          return;
+        }
+        case "toolCallEnd": {
+          const call = calls.get(delta.id);
+          if (!call || !delta.meta) return;
+          keep(JSON.stringify(delta.meta));
+          call.meta = delta.meta;
           return;
         }
         case "usage":
@@ -131,18 +159,40 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
         case "finish":
           finish = delta.reason;
           return;
-        default:
-          return;
       }
     },
-    result: () => ({
-      text,
-      reasoning,
-      usage,
-      finish,
-      toolCalls: [...calls].map(([id, { name, json }]) => ({ id, name, ...parseArgs(json, finish) })),
-    }),
+    result() {
+      const toolCalls = [...calls].map(([id, { name, json, meta }]) => ({
+        id,
+        name,
+        ...parseArgs(json, finish),
+        ...(meta ? { meta } : {}),
+      }));
+      const of = (type: "text" | "reasoning") => written.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
+      const parts = written.flatMap((part) => toPart(part, toolCalls));
+      return { parts, text: of("text"), reasoning: of("reasoning"), usage, finish, toolCalls };
+    },
   };
+}
+
+function toPart(part: Written, calls: readonly ToolCallMade[]): AssistantPart[] {
+  if (part.type === "text") return [part];
+  if (part.type === "reasoning") {
+    const { blockId: _, ...block } = part;
+    return [block];
+  }
+  const call = calls.find(({ id }) => id === part.id);
+  if (!call) return [];
+  const { id, name, broken, args, meta } = call;
+  return [{ type: "toolCall", id, name, args: broken === undefined ? args : {}, ...(meta ? { meta } : {}) }];
+}
+
+/** Data that a vendor sends in pieces: what it says of one name later is added to what it said before. */
+function joined(earlier: VendorMeta | undefined, later: VendorMeta): VendorMeta {
+  const out: Record<string, unknown> = { ...earlier };
+  for (const [name, value] of Object.entries(later))
+    out[name] = isObject(out[name]) && isObject(value) ? { ...(out[name] as object), ...(value as object) } : value;
+  return out;
 }
 
 function parseArgs(json: string, finish: TurnResult["finish"]): { args: unknown; broken?: string } {
@@ -178,5 +228,6 @@ export function addUsage(a: Usage, b: Usage): Usage {
     cacheWrite: a.cacheWrite + b.cacheWrite,
     total: a.total + b.total,
     ...(reasoning > 0 ? { reasoning } : {}),
+    ...(a.cost === undefined && b.cost === undefined ? {} : { cost: (a.cost ?? 0) + (b.cost ?? 0) }),
   };
 }

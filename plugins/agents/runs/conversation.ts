@@ -1,7 +1,8 @@
-import type { JsonObject, MessageRow, ModelMessage } from "svc/sdk";
+import type { JsonObject, MessageRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { sinceCompaction } from "../sessions/compaction.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
+import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 import { orderByRun, toModelMessages } from "./transcript.ts";
 
@@ -10,10 +11,10 @@ const MAX_ROWS = 400;
 /** Times that runs are looked up while others end. */
 const MOST_READS = 4;
 
-type UserMessage = Extract<ModelMessage, { role: "user" }>;
+type UserMessage = Extract<PromptMessage, { role: "user" }>;
 
 /** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
-export async function conversation(run: Run, kit: Kit): Promise<ModelMessage[]> {
+export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]> {
   const all = await newestMessages(kit.store(), run.sessionId, { limit: MAX_ROWS });
   const own = new Set([run, ...run.followers].map((r) => r.id));
   const { rows, summary } = sinceCompaction(all);
@@ -62,6 +63,6 @@ function before(message: UserMessage | undefined, text: string): void {
   message?.content.unshift({ type: "text", text });
 }
 
-function isUser(message: ModelMessage): message is UserMessage {
+function isUser(message: PromptMessage): message is UserMessage {
   return message.role === "user";
 }

@@ -1,9 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { type MessageBlock, ModelError, type ModelRequest, messageOf, sleep, type ToolResult } from "svc/sdk";
+import {
+  type AssistantPart,
+  type MessageBlock,
+  ModelError,
+  type ModelInput,
+  type ModelRequest,
+  messageOf,
+  sleep,
+  type ToolResult,
+} from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
 import type { Candidate, ModelRef } from "../models/choice.ts";
+import { costOf } from "../models/cost.ts";
 import { silenceLimits } from "../models/silence.ts";
 import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
 import { present } from "../sessions/find.ts";
@@ -12,9 +22,10 @@ import { requestBlocks } from "./attachments.ts";
 import { RunFailure } from "./failure.ts";
 import { takeSteered } from "./join.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
+import { forModel, type PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 import { wantedLevel } from "./thinking-note.ts";
-import { asSent, dropOlderHalf, textOf, userContent, withoutPictures } from "./transcript.ts";
+import { dropOlderHalf, textOf, userContent } from "./transcript.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 
 /** A model that still wants tools after this many turns goes in circles. */
@@ -45,7 +56,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   for (let turn = 1; turn <= MAX_TURNS; turn++) {
     for (const steered of takeSteered(run, kit))
       prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request)) });
-    const result = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 });
+    const result = priced(run, kit, await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 }));
     run.usage = addUsage(run.usage, result.usage);
     kit.events.usage(run, result.usage);
     kit.events.textEnd(run);
@@ -59,8 +70,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
     if (run.toolCallsLeft === 0) throw new RunFailure("TURN_LIMIT", "the agent used all tool calls of this run and wants more");
     const results = await toolTurn(run, kit, { message, calls: ours });
     if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
-    const text = result.text === "" ? [] : [{ type: "text" as const, text: result.text }];
-    prompt.messages.push({ role: "assistant", content: [...text, ...ours.map(asSent)] }, ...results.map((r) => toModelResult(r)));
+    prompt.messages.push(answerOf(run, result), ...results.map((r) => toModelResult(r)));
   }
   throw new RunFailure("TURN_LIMIT", `the model called tools ${MAX_TURNS} times without answering; ask a narrower question`);
 }
@@ -97,9 +107,12 @@ async function modelTurn(
       });
       const { finish, text, toolCalls } = answered;
       // Another model may answer; a partial answer was shown, and stays.
-      if (finish !== "content_filter" || text !== "" || toolCalls.length > 0) return answered;
+      if (text !== "" || toolCalls.length > 0) return answered;
+      const isLast = candidate === candidates.at(-1);
+      if (finish !== "content_filter" && isLast) return answered;
       run.usage = addUsage(run.usage, answered.usage);
-      throw new ModelError("content_filter", `provider "${candidate.provider.id}": the answer was withheld`);
+      const what = finish === "content_filter" ? "withheld" : "empty";
+      throw new ModelError("content_filter", `provider "${candidate.provider.id}": the answer was ${what}`);
     },
     isVisible: () => run.itemText !== "" || run.hasToolInput,
     mayFailover: () => !run.visible,
@@ -120,6 +133,13 @@ async function modelTurn(
     random: Math.random,
   });
   return value;
+}
+
+/** A turn with its cost, where the prices of its model are known. */
+function priced({ provider, modelId }: Run, kit: Kit, result: TurnResult): TurnResult {
+  const found = provider === undefined ? undefined : kit.catalog.provider(provider);
+  const cost = costOf(result.usage, found && kit.catalog.known(found).find(({ id }) => id === modelId)?.cost);
+  return cost === undefined ? result : { ...result, usage: { ...result.usage, cost } };
 }
 
 /** Two lines for each call of a model: what goes, and what came of it; never the texts. */
@@ -172,11 +192,12 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
   return {
     model: candidate.model,
     system: hasOwnTools ? prompt.system : prompt.systemWithoutTools,
-    messages: seesPictures(kit, candidate) ? prompt.messages : withoutPictures(prompt.messages),
+    messages: forModel(prompt.messages, { provider: candidate.provider.id, model: candidate.model, input: inputOf(kit, candidate) }),
     tools: [...(hasOwnTools ? prompt.tools : []), ...(request.clientTools ?? [])],
     ...(choice === undefined ? {} : { toolChoice: choice }),
     ...(request.sampling ? { sampling: request.sampling } : {}),
     thinking: prompt.thinking,
+    cacheKey: prompt.cacheKey,
     context: {
       agentId: run.agent.id,
       sessionKey: run.sessionKey,
@@ -193,14 +214,15 @@ function offersOwnTools(run: Run, kit: Kit, candidate: Candidate): boolean {
   return (format === undefined || format.type === "text") && kit.toolSupport.has(candidate);
 }
 
-/** False for a model whose provider says that it reads text only. */
-function seesPictures(kit: Kit, { provider, model }: Candidate): boolean {
-  return (
-    kit.catalog
-      .known(provider)
-      .find(({ id }) => id === model)
-      ?.input?.includes("image") ?? true
-  );
+/** What a model reads, as far as its provider says. */
+function inputOf(kit: Kit, { provider, model }: Candidate): ModelInput[] | undefined {
+  return kit.catalog.known(provider).find(({ id }) => id === model)?.input;
+}
+
+/** An answer as the next turn of its run reads it. */
+function answerOf({ provider, modelId }: Run, { parts }: TurnResult): PromptMessage {
+  const writtenBy = provider === undefined || modelId === undefined ? {} : { writtenBy: { provider, model: modelId } };
+  return { role: "assistant", content: parts, ...writtenBy };
 }
 
 function select(run: Run, kit: Kit, { provider, model }: Candidate): void {
@@ -249,8 +271,7 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
 }
 
 function assistantMessage(run: Run, kit: Kit, result: TurnResult): NewMessage {
-  const content: MessageBlock[] = result.text === "" ? [] : [{ type: "text", text: result.text }];
-  for (const { id, name, args } of result.toolCalls) content.push({ type: "toolCall", id, name, arguments: args });
+  const content = result.parts.map((part): MessageBlock => (part.type === "toolCall" ? storedCall(part, result.toolCalls) : part));
   return {
     ...blankRow(run, kit),
     role: "assistant",
@@ -262,13 +283,18 @@ function assistantMessage(run: Run, kit: Kit, result: TurnResult): NewMessage {
   };
 }
 
+/** A call with the arguments that the model wrote, whether they can be used or not. */
+function storedCall({ id, name, meta }: Extract<AssistantPart, { type: "toolCall" }>, calls: readonly ToolCallMade[]): MessageBlock {
+  return { type: "toolCall", id, name, arguments: calls.find((call) => call.id === id)?.args, ...(meta ? { meta } : {}) };
+}
+
 /** Columns that every row of a run has. */
 export function blankRow(run: Run, kit: Kit): Pick<NewMessage, "id" | "sessionId" | "ts" | "runId"> {
   return { id: randomUUID(), sessionId: run.sessionId, ts: kit.ctx.clock.now(), runId: run.id };
 }
 
 function hasContent(message: NewMessage): boolean {
-  return message.content.length > 0;
+  return message.content.some(({ type }) => type !== "reasoning");
 }
 
 function toModelResult(row: NewMessage): Prompt["messages"][number] {

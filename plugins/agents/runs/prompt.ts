@@ -1,23 +1,29 @@
-import { type AgentInfo, agentSetting, type ModelMessage, type ModelToolSpec, type SessionRow } from "svc/sdk";
+import { createHash } from "node:crypto";
+import { type AgentInfo, agentSetting, type ModelToolSpec, type SessionRow } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import { optionalService } from "../common/optional-service.ts";
 import type { Kit } from "../kit.ts";
 import type { Candidate } from "../models/choice.ts";
 import { conversation } from "./conversation.ts";
+import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 import { fitMessages } from "./transcript.ts";
 
 /** Assumed when nothing is known about a model; a token is taken as three characters. */
 const DEFAULT_WINDOW_TOKENS = 128_000;
 const CHARS_PER_TOKEN = 3;
+/** Of each text of the first message, what tells conversations apart. */
+const OPENING_CHARS = 4_000;
 
 export interface Prompt {
   system: string;
   /** The same for a request that offers no tools of the agent. */
   systemWithoutTools: string;
   tools: ModelToolSpec[];
-  messages: ModelMessage[];
+  messages: PromptMessage[];
   thinking: string;
+  /** The same for all requests of one conversation. */
+  cacheKey: string;
 }
 
 /** Everything a model gets to read. No directory is listed and nothing is read again that did not change. */
@@ -40,12 +46,14 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
   const advice = memoryAdvice(citations);
   const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
   const window = agentSetting(kit.config, run.agent.id, "contextTokens") ?? known?.contextWindow ?? DEFAULT_WINDOW_TOKENS;
+  const messages = fitMessages(await conversation(run, kit), window * CHARS_PER_TOKEN - system.length);
   return {
     system,
     systemWithoutTools: toText(parts.system.filter((part) => part !== advice)),
     tools: specs.filter((s) => parts.tools.includes(s.name)),
-    messages: fitMessages(await conversation(run, kit), window * CHARS_PER_TOKEN - system.length),
+    messages,
     thinking: thinkingOf(run, kit, session),
+    cacheKey: isStateless(run.sessionKey) ? digest([system, openingOf(messages)]) : digest([run.sessionKey, run.sessionId]),
   };
 }
 
@@ -96,7 +104,25 @@ const days = new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric"
 /** The date, not the time: a prompt that changes each minute is cached nowhere. */
 function situation(run: Run, now: number): string {
   const zone = days.resolvedOptions().timeZone;
-  return `# Now\n\nToday is ${days.format(now)} (${zone}). Session: ${run.sessionKey}. Workspace: ${run.agent.workspace}`;
+  const session = isStateless(run.sessionKey) ? "" : ` Session: ${run.sessionKey}.`;
+  return `# Now\n\nToday is ${days.format(now)} (${zone}).${session} Workspace: ${run.agent.workspace}`;
+}
+
+/** A session of a single request, whose random name would keep the vendor's cache from covering the conversation that it carries. */
+function isStateless(sessionKey: string): boolean {
+  return /^agent:[^:]+:(?:openai|openresponses):[0-9a-f-]{36}$/.test(sessionKey);
+}
+
+/** The first words of a conversation. */
+function openingOf(messages: readonly PromptMessage[]): string {
+  const first = messages[0];
+  return first?.role === "user"
+    ? first.content.flatMap((part) => (part.type === "text" ? [part.text.slice(0, OPENING_CHARS)] : [])).join("\n")
+    : "";
+}
+
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
 }
 
 function thinkingOf(run: Run, kit: Kit, session: SessionRow | undefined): string {

@@ -1,7 +1,9 @@
 import { agentSetting, isSvcError, messageOf, type RunRequest, type SessionRow } from "svc/sdk";
 import type { Kit } from "../kit.ts";
+import { formatDollars } from "../models/cost.ts";
 import { compactSession } from "../sessions/compact.ts";
 import { createSession } from "../sessions/create.ts";
+import { newestMessages } from "../sessions/newest-messages.ts";
 import { patchSession } from "../sessions/patch.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { answeredCommand, type Command, rememberAnswer } from "./commands.ts";
@@ -10,6 +12,8 @@ const levels = ["off", "minimal", "low", "medium", "high"] as const;
 /** Models and tools that one answer names. */
 const MAX_MODELS = 20;
 const MAX_TOOLS = 60;
+/** Newest messages whose cost is added up. */
+const MAX_PRICED = 400;
 /** An argument is shown to its author up to here. */
 const MAX_SHOWN_CHARS = 64;
 /** Word that takes a setting back. */
@@ -113,8 +117,16 @@ async function usageText(kit: Kit, { agentId, sessionKey }: SessionCommand): Pro
   return [
     `Model: ${modelOf(kit, { agentId, session })}`,
     `Tokens of this conversation: ${inputTokens} in, ${outputTokens} out, ${totalTokens} in all`,
-    "What they cost is not part of this release.",
+    await costText(kit, session),
   ].join("\n");
+}
+
+/** What the newest messages cost; older ones are not read for it. */
+async function costText(kit: Kit, session: SessionRow | undefined): Promise<string> {
+  const rows = session ? await newestMessages(kit.store(), session.sessionId, { limit: MAX_PRICED }) : [];
+  const costs = rows.flatMap(({ usage }) => usage?.cost ?? []);
+  if (costs.length === 0) return "Cost: not known; no price is configured for its model.";
+  return `Cost of its newest ${rows.length} messages: ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))}`;
 }
 
 async function toolsText(kit: Kit, { agentId, sessionKey, actor, tools }: SessionCommand): Promise<string> {

@@ -1,5 +1,6 @@
 import type { AssistantPart, MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
+import type { PromptMessage } from "./replay-to-model.ts";
 
 /** Text for the model when the result of a call was never stored. */
 const NO_RESULT = "(no result: the run ended before the tool did)";
@@ -29,8 +30,8 @@ export function orderByRun(rows: readonly MessageRow[], present: string, turnOf:
  * Rows as a vendor wants them: every call has exactly one result right behind it, and no result stands alone.
  * @param present runs of the present turn
  */
-export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>): ModelMessage[] {
-  const out: ModelMessage[] = [];
+export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>): PromptMessage[] {
+  const out: PromptMessage[] = [];
   const results = new Results(rows);
   const shown = picturesWithin(rows, present);
   for (const [i, row] of rows.entries()) {
@@ -44,10 +45,11 @@ export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySe
       else out.push({ role: "user", content });
       continue;
     }
-    const toolCalls = callsOf(row.content);
-    const text = textOf(row.content);
-    if (text === "" && toolCalls.length === 0) continue;
-    out.push({ role: "assistant", content: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...toolCalls.map(asSent)] });
+    const content = answerParts(row);
+    if (content.every(({ type }) => type === "reasoning")) continue;
+    const { provider, model } = row;
+    out.push({ role: "assistant", content, ...(provider === undefined || model === undefined ? {} : { writtenBy: { provider, model } }) });
+    const toolCalls = content.flatMap((part) => (part.type === "toolCall" ? [part] : []));
     for (const call of toolCalls) {
       // Some vendors number their calls anew in each turn: the next free result after the call is meant.
       out.push(toolMessage(call, results.take(call.id, i)));
@@ -90,20 +92,39 @@ function toolMessage(call: { id: string; name: string }, result: MessageRow | un
   return { ...base, text: textOf(result.content), ...(result.isError ? { isError: true } : {}) };
 }
 
-/** A call as a vendor takes it back: arguments that were no JSON object are left out. */
-export function asSent({ id, name, args }: { id: string; name: string; args: unknown }): Extract<AssistantPart, { type: "toolCall" }> {
-  return { type: "toolCall", id, name, args: typeof args === "object" && args !== null ? args : {} };
+/** The parts of a stored answer. One that was cut off keeps its text: its reasoning is not whole, and its vendor would refuse it. */
+function answerParts({ content, aborted, stopReason }: MessageRow): AssistantPart[] {
+  const isCut = aborted === true || stopReason === "error";
+  return content.flatMap((block): AssistantPart[] => {
+    switch (block.type) {
+      case "text":
+        return block.text === "" ? [] : [block];
+      case "reasoning":
+        return isCut ? [] : [block];
+      case "toolCall": {
+        const { id, name, meta } = block;
+        return [{ type: "toolCall", id, name, args: objectOf(block.arguments), ...(meta ? { meta } : {}) }];
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+/** Arguments as a vendor takes them back: those that were no JSON object are left out. */
+function objectOf(args: unknown): unknown {
+  return typeof args === "object" && args !== null ? args : {};
 }
 
 /** Drops the older half of what comes before the present turn, at a user message; undefined when nothing can go. */
-export function dropOlderHalf(messages: readonly ModelMessage[]): ModelMessage[] | undefined {
+export function dropOlderHalf(messages: readonly PromptMessage[]): PromptMessage[] | undefined {
   const starts = messages.flatMap((m, i) => (m.role === "user" ? [i] : []));
   const from = starts[Math.ceil(starts.length / 2)];
   return from === undefined || from === 0 ? undefined : messages.slice(from);
 }
 
 /** Newest messages that fit into `maxChars`, beginning at a user message; the last turn stays whole whatever its size. */
-export function fitMessages(messages: readonly ModelMessage[], maxChars: number): ModelMessage[] {
+export function fitMessages(messages: readonly PromptMessage[], maxChars: number): PromptMessage[] {
   let left = maxChars;
   let from = messages.length;
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -164,17 +185,6 @@ export function userContent(
         ? { type: "image" as const, mimeType: b.mimeType, data: b.data }
         : { type: "text" as const, text: "[image]" },
     ];
-  });
-}
-
-/** The messages for a model that reads text only. */
-export function withoutPictures(messages: readonly ModelMessage[]): ModelMessage[] {
-  return messages.map((message) => {
-    if (message.role !== "user" || message.content.every(({ type }) => type === "text")) return message;
-    const content = message.content.map((part) =>
-      part.type === "text" ? part : { type: "text" as const, text: "[image, which this model cannot see]" },
-    );
-    return { ...message, content };
   });
 }
 

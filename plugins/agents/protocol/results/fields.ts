@@ -17,5 +17,13 @@ export const done = z.object({ ok: z.literal(true) });
 
 /** Tokens of one run or message. */
 export const usage = z
-  .object({ input: count, output: count, cacheRead: count, cacheWrite: count, reasoning: count.exactOptional(), total: count })
+  .object({
+    input: count,
+    output: count,
+    cacheRead: count,
+    cacheWrite: count,
+    reasoning: count.exactOptional(),
+    total: count,
+    cost: z.number().min(0).exactOptional().describe("in US dollars; absent when a price is not known"),
+  })
   .meta({ id: "Usage" });

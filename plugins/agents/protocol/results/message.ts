@@ -3,6 +3,15 @@ import { count, epochMs, runId, usage } from "./fields.ts";
 
 const block = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text: z.string() }),
+  z
+    .object({ type: z.literal("reasoning"), text: z.string(), redacted: z.literal(true).exactOptional() })
+    .describe("reasoning of the model; `redacted`: its vendor keeps it sealed"),
+  z.object({
+    type: z.literal("file"),
+    mimeType: z.string(),
+    data: z.string().describe("base64; empty when it was left out"),
+    fileName: z.string().exactOptional(),
+  }),
   z.object({ type: z.literal("toolCall"), id: z.string(), name: z.string(), arguments: z.unknown() }),
   z.object({ type: z.literal("image"), mimeType: z.string().exactOptional(), data: z.string().exactOptional() }),
 ]);

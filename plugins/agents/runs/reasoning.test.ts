@@ -1,0 +1,86 @@
+import { definePlugin, type ModelProvider, type RunOutcome, z } from "svc/sdk";
+import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const meta = { fake: { signature: "c2lnbmVk" } };
+const turns = [
+  { reasoning: "I should look.", reasoningMeta: meta, text: "Let me look.", toolCalls: [{ name: "look", args: { at: "sky" }, id: "c1" }] },
+  { reasoning: "Blue.", text: "It is blue.", usage: { input: 1_000_000, output: 500_000, total: 1_500_000 } },
+  "Still blue.",
+];
+const deep: ModelProvider & { requests: ReturnType<typeof fakeModel>["requests"] } = Object.assign(fakeModel(turns, { id: "deep" }), {
+  models: () => [{ id: "script", cost: { input: 2, output: 10 } }],
+});
+const other = fakeModel(["Green, I think.", "As before.", "As before."], { id: "other" });
+const tools = definePlugin({
+  id: "look-tool",
+  version: "1.0.0",
+  svc: { api: "^1.0.0" },
+  setup(ctx) {
+    ctx.registerTool({ name: "look", description: "Looks.", input: z.object({ at: z.string() }), run: () => "blue" });
+  },
+});
+
+let gw: TestGateway;
+beforeAll(async () => {
+  gw = await createTestGateway({
+    plugins: ["store", "agents", tools],
+    models: [deep, other],
+    config: { agents: { defaults: { model: "deep/script" } } },
+  });
+});
+afterAll(() => gw.close());
+
+async function ask(message: string, more: { model?: string } = {}, sessionKey = "agent:main:blue"): Promise<RunOutcome> {
+  const actor = { kind: "rpc" as const, scopes: ["operator.admin" as const] };
+  return (await gw.service("agents@1").run({ message, sessionKey, trigger: "user", actor, ...more })).done;
+}
+const answersSent = (requests: typeof deep.requests) =>
+  requests.at(-1)?.messages.flatMap((m) => (m.role === "assistant" ? [m.content] : [])) ?? [];
+
+test("reasoning goes back before the calls that followed it, with the vendor's data, and stays with the answer", async () => {
+  const { usage } = await ask("What colour is the sky?");
+
+  const parts = [
+    { type: "reasoning", text: "I should look.", meta },
+    { type: "text", text: "Let me look." },
+    { type: "toolCall", id: "c1", name: "look", args: { at: "sky" } },
+  ];
+  expect(answersSent(deep.requests)).toEqual([parts]);
+  expect(usage.cost).toBe(7);
+
+  await ask("And now?");
+  expect(answersSent(deep.requests)).toEqual([
+    parts,
+    [
+      { type: "reasoning", text: "Blue." },
+      { type: "text", text: "It is blue." },
+    ],
+  ]);
+});
+
+test("another model gets the words and calls alone", async () => {
+  await ask("And you?", { model: "other/script" });
+  expect(
+    answersSent(other.requests)
+      .flat()
+      .map(({ type }) => type),
+  ).toEqual(["text", "toolCall", "text", "text"]);
+  expect(JSON.stringify(other.requests)).not.toContain("c2lnbmVk");
+});
+
+test("people see the reasoning in the history, and never the vendor's data", async () => {
+  const { messages } = await gw.rpc<{ messages: unknown[] }>("chat.history", { sessionKey: "agent:main:blue" });
+  expect(messages).toContainEqual(
+    expect.objectContaining({ content: expect.arrayContaining([{ type: "reasoning", text: "I should look." }]) }),
+  );
+  expect(JSON.stringify(messages)).not.toContain("c2lnbmVk");
+});
+
+test("requests of one conversation share a cache key, and those of others have their own", async () => {
+  await ask("Hello", { model: "other/script" }, "agent:main:elsewhere");
+  const keys = [deep.requests[0], deep.requests.at(-1), other.requests.at(-1)].map((request) => request?.cacheKey);
+  expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[0]);
+});

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import type { AssistantPart, ModelInput, ModelMessage, UserPart } from "svc/sdk";
+import type { ModelRef } from "../models/choice.ts";
+
+/** A message of a prompt, before it is known which model reads it: an answer says which one wrote it, as far as that is known. */
+export type PromptMessage = ModelMessage & { writtenBy?: ModelRef | undefined };
+
+/** The model that is to read a prompt. `input`: what it reads, absent when nobody says. */
+export interface Reader extends ModelRef {
+  input?: readonly ModelInput[] | undefined;
+}
+
+const plainId = /^[A-Za-z0-9_-]{1,64}$/;
+
+/**
+ * The messages as one model takes them. Reasoning, and what a vendor noted about its answer, go back only to the model that wrote them; ids of calls that
+ * another vendor may refuse are replaced, in call and result alike; media that it cannot read becomes a note. Pure.
+ */
+export function forModel(messages: readonly PromptMessage[], reader: Reader): ModelMessage[] {
+  const ids = new Map<string, string>();
+  return messages.map((message): ModelMessage => {
+    if (message.role === "user") return { role: "user", content: message.content.map((part) => readable(part, reader.input)) };
+    if (message.role === "tool") return { ...message, toolCallId: ids.get(message.toolCallId) ?? message.toolCallId };
+    const isOwn = message.writtenBy?.provider === reader.provider && message.writtenBy.model === reader.model;
+    const content = isOwn ? message.content : message.content.flatMap(withoutMeta);
+    return {
+      role: "assistant",
+      content: content.map((part) => {
+        if (part.type !== "toolCall") return part;
+        const id = isOwn ? part.id : plain(part.id);
+        ids.set(part.id, id);
+        return id === part.id ? part : { ...part, id };
+      }),
+    };
+  });
+}
+
+function withoutMeta(part: AssistantPart): AssistantPart[] {
+  if (part.type === "reasoning") return [];
+  if (part.type === "text" || part.meta === undefined) return [part];
+  const { meta: _, ...call } = part;
+  return [call];
+}
+
+/** The same for the same id, wherever it stands. */
+function plain(id: string): string {
+  return plainId.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
+}
+
+function readable(part: UserPart, input: readonly ModelInput[] | undefined): UserPart {
+  if (part.type === "text") return part;
+  if (part.type === "image") {
+    return input === undefined || input.includes("image") ? part : { type: "text", text: "[image, which this model cannot see]" };
+  }
+  const kind = part.mimeType === "application/pdf" ? "pdf" : "audio";
+  const name = part.fileName === undefined ? part.mimeType : part.fileName;
+  return input?.includes(kind) ? part : { type: "text", text: `[file ${name}, which this model cannot read]` };
+}
