@@ -61,7 +61,7 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
     if (hsts) res.setHeader("Strict-Transport-Security", hsts);
     const status = deps.clientPolicy.refusalOf(req)?.status;
     if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
-    else if (!answerProbe(req, res, deps.probe)) {
+    else if (!answerProbe(req, res, deps.probe, (asking) => probeAuth(asking, deps))) {
       logEnd(req, res, deps.logger);
       try {
         route(req, res);
@@ -178,6 +178,18 @@ function authenticate(req: IncomingMessage, remote: Remote, deps: HttpDeps): Pro
   const bearer = /^Bearer\s+(\S.*)$/i.exec(req.headers.authorization ?? "")?.[1]?.trim();
   const presented = { token: bearer, password: bearer };
   return deps.authenticator.check(presented, remote, { proxy: deps.clientPolicy.proxyVerdict(req) });
+}
+
+/** Checks the credential of a probe, if it has one. A wrong one is answered like none, and counts as a failure all the same. */
+function probeAuth(req: IncomingMessage, deps: HttpDeps): Promise<boolean> | undefined {
+  const { mode } = deps.authenticator;
+  const isAsking = mode === "trusted-proxy" || (mode !== "none" && req.headers.authorization !== undefined);
+  const remote = isAsking ? deps.clientPolicy.callerOf(req) : undefined;
+  if (!remote || remote.unattributed) return undefined;
+  return (async () => authenticate(req, remote, deps))().then(
+    () => true,
+    () => false,
+  );
 }
 
 /** @throws {SvcError} `missing-scope` */

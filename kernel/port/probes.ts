@@ -13,7 +13,7 @@ export interface ProbeState {
   phase(): Phase;
   /** Reasons why a running gateway should get no new work, by part of health; current, not from the last health check. */
   notReady(): ReadonlyMap<string, string>;
-  /** Details for `/readyz` of a direct local caller; `problems`: part → why it fails. */
+  /** Details for `/readyz` of a direct local or authenticated caller; `problems`: part → why it fails. */
   detail(): { failing: string[]; problems: Record<string, string>; uptimeMs: number; eventLoop: EventLoopFigures };
 }
 
@@ -21,8 +21,14 @@ const live = Buffer.from('{"ok":true,"status":"live"}');
 const ready = Buffer.from('{"ready":true}');
 const notReady = Buffer.from('{"ready":false}');
 
-/** `/healthz`, `/readyz` and their short forms: no auth, no config, no database. False when the path is no probe. */
-export function answerProbe(req: IncomingMessage, res: ServerResponse, state: ProbeState): boolean {
+/** Tells whether a caller from elsewhere has shown a valid credential; undefined at once for one without any. */
+export type ProbeAuth = (req: IncomingMessage) => Promise<boolean> | undefined;
+
+/**
+ * `/healthz`, `/readyz` and their short forms: no auth, no config, no database. False when the path is no probe.
+ * @param authenticate decides who sees more than a yes or no from elsewhere; without it nobody does
+ */
+export function answerProbe(req: IncomingMessage, res: ServerResponse, state: ProbeState, authenticate?: ProbeAuth): boolean {
   const path = (req.url ?? "").split("?", 1)[0];
   const isHealth = path === "/healthz" || path === "/health";
   if (!isHealth && path !== "/readyz" && path !== "/ready") return false;
@@ -36,15 +42,20 @@ export function answerProbe(req: IncomingMessage, res: ServerResponse, state: Pr
     send(res, { status: 200, type: "application/json; charset=utf-8", body: live, head });
     return true;
   }
+  const answer = (isDetailed: boolean) => send(res, { ...readiness(state, isDetailed), type: "application/json; charset=utf-8", head });
+  const asked = isDirectLoopback(req) ? undefined : authenticate?.(req);
+  if (asked) void asked.then(answer);
+  else answer(isDirectLoopback(req));
+  return true;
+}
+
+function readiness(state: ProbeState, isDetailed: boolean): { status: number; body: Buffer } {
   const obstacles = state.notReady();
   const isReady = state.phase() === "ready" && obstacles.size === 0;
-  const body = isDirectLoopback(req)
-    ? Buffer.from(JSON.stringify({ ready: isReady, phase: state.phase(), ...withReasons(state.detail(), obstacles) }))
-    : isReady
-      ? ready
-      : notReady;
-  send(res, { status: isReady ? 200 : 503, type: "application/json; charset=utf-8", body, head });
-  return true;
+  const status = isReady ? 200 : 503;
+  if (!isDetailed) return { status, body: isReady ? ready : notReady };
+  const detail = { ready: isReady, phase: state.phase(), ...withReasons(state.detail(), obstacles) };
+  return { status, body: Buffer.from(JSON.stringify(detail)) };
 }
 
 function withReasons(detail: ReturnType<ProbeState["detail"]>, obstacles: ReadonlyMap<string, string>) {

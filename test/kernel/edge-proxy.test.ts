@@ -46,7 +46,7 @@ describe("forwarded headers from a peer that is not listed", () => {
     async (_, line) => {
       expect(statusOf(await send(get("/", `${line}Accept: text/html\r\n`)))).toBe(403);
       expect(statusOf(await send(get("/healthz", line)))).toBe(200);
-      expect(json(await send(get("/readyz", line)))).toEqual({ ready: true });
+      expect(json(await send(get("/readyz", `${line}${bearer()}`)))).toEqual({ ready: true });
       expect(json(await send(get("/ingress", line))).remote).toMatchObject({ address: "127.0.0.1", directLoopback: false });
     },
   );
@@ -80,6 +80,14 @@ describe("behind a proxy that is listed, with a token", () => {
     const answer = await send(get("/door", `${bearer()}X-Forwarded-For: 127.0.0.1, 198.51.100.7, 10.1.2.3\r\n`));
     expect(json(answer).remote).toMatchObject({ address: "198.51.100.7", directLoopback: false });
     expect(json(await send(get("/readyz", "X-Forwarded-For: 127.0.0.1\r\n")))).toEqual({ ready: true });
+  });
+
+  test("a caller from elsewhere sees why the gateway is ready or not with the right token only", async () => {
+    const from = "X-Forwarded-For: 198.51.100.9\r\n";
+    const ask = async (credential: string) => json(await send(get("/readyz", `${from}${credential}`)));
+
+    expect(await ask(bearer())).toMatchObject({ ready: true, phase: "ready", failing: [], eventLoop: { degraded: expect.any(Boolean) } });
+    expect(await ask("Authorization: Bearer wrong\r\n")).toEqual({ ready: true });
   });
 
   test("wrong tokens lock that caller out in whatever form the proxy names it, and nobody else", async () => {

@@ -130,7 +130,7 @@ export class ItemEvents {
     const id = this.text === "" ? messageId(this.#head) : `msg_${uuidOf(`${this.#head.id} ${index}`)}`;
     const message = { id, index, text: "" };
     this.#message = message;
-    const item = { ...messageItem(this.#head, { status: "in_progress", phase: this.#hasTools ? null : "final_answer" }), id };
+    const item = { ...messageItem(this.#head, { status: "in_progress", ...(this.#hasTools ? {} : { phase: "final_answer" }) }), id };
     await this.#events.send("response.output_item.added", { output_index: index, item });
     await this.#events.send("response.content_part.added", { ...placeOf(message), part: textPart("") });
     return message;

@@ -78,7 +78,7 @@ function outputItems(head: ResponseHead, verdict: Answer): object[] {
   ];
 }
 
-export type Phase = "commentary" | "final_answer" | null;
+export type Phase = "commentary" | "final_answer";
 
 /** Text before calls is not the answer yet. */
 export function phaseOf({ toolCalls }: Answer): Phase {
@@ -95,13 +95,13 @@ export function responseOfMessage(itemId: string): string | undefined {
   return /^msg_[0-9a-f-]{36}$/.test(itemId) ? itemId.replace(/^msg_/, "resp_") : undefined;
 }
 
-/** @param message without `text`: nothing is written yet */
+/** @param message without `text`: nothing is written yet; without `phase`: what follows decides it, and the API has no word for that */
 export function messageItem(
   head: ResponseHead,
-  { status, phase, text }: { status: Exclude<Status, "failed">; phase: Phase; text?: string },
+  { status, phase, text }: { status: Exclude<Status, "failed">; phase?: Phase; text?: string },
 ): object {
   const content = text === undefined ? [] : [textPart(text)];
-  return { type: "message", id: messageId(head), status, role: "assistant", phase, content };
+  return { type: "message", id: messageId(head), status, role: "assistant", ...(phase === undefined ? {} : { phase }), content };
 }
 
 export function textPart(text: string): object {
