@@ -25,7 +25,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "gateway.remote",
     "meta",
   ],
-  "openai-http": ["gateway.http.endpoints.chatCompletions.images", "gateway.http.endpoints.responses.files.pdf"],
+  "openai-http": ["gateway.http.endpoints.responses.files.pdf"],
   agents: [
     "agents.list.*.agentDir",
     "agents.list.*.groupChat",

@@ -5,6 +5,7 @@ import { onDisconnect } from "./disconnect.ts";
 import { badRequest } from "./errors.ts";
 import { createEventStream, eventStreamHeaders } from "./event-stream.ts";
 import { isRepeat, repeatedRun, requestIdOf } from "./idempotency.ts";
+import { imageFetcher } from "./image-urls.ts";
 import { addEarlierImages, decodeImages } from "./images.ts";
 import { toTurn } from "./prompt.ts";
 import { relay } from "./relay.ts";
@@ -47,8 +48,10 @@ async function answerOf(parts: Answer, call: HttpCall, ctx: PluginContext): Prom
 
 async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginContext): Promise<RunRequest> {
   const turn = toTurn(request.messages);
-  const attachments = await decodeImages(turn.images, (reason) =>
-    ctx.logger.warn(`image refused: ${reason}`, { requestId: call.requestId }),
+  const attachments = await decodeImages(
+    turn.images,
+    (reason) => ctx.logger.warn(`image refused: ${reason}`, { requestId: call.requestId }),
+    imageFetcher(ctx.snapshot().gateway.http.endpoints.chatCompletions.images, { signal: call.req.signal }),
   );
   const target = resolveTarget(ctx.service("agents@1"), { model: request.model, user: request.user, headers: call.req.headers });
   if (turn.orphan !== undefined && target.isFresh)

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { RunRequest } from "svc/sdk";
+import { messageOf, type RunRequest } from "svc/sdk";
 import { invalidImage } from "./content.ts";
 import { badRequest } from "./errors.ts";
 import type { Turn } from "./prompt.ts";
@@ -20,12 +20,17 @@ const MAX_PREFIX_CHARS = 200;
 /** Base64 characters checked before the loop is given back. */
 const SLICE_CHARS = 1_000_000;
 
+/** Says why an image is refused, for the log: the caller gets one fixed message. */
+type Refuse = (reason: string) => void;
+/** Fetches a URL as a `data:` address. */
+type FetchImage = (url: string) => Promise<string>;
+
 /**
- * Images of the current turn from `data:` addresses; others are not fetched.
- * @param refuse told the reason, for the log; the caller gets one fixed message
+ * Images of the current turn, one after the other.
+ * @param fetchImage without it only `data:` addresses are taken
  * @throws {SvcError} `v1-bad-request`
  */
-export async function decodeImages(addresses: string[], refuse: (reason: string) => void): Promise<Attachments> {
+export async function decodeImages(addresses: string[], refuse: Refuse, fetchImage?: FetchImage): Promise<Attachments> {
   const fail = (reason: string) => {
     refuse(reason);
     return badRequest(invalidImage);
@@ -34,13 +39,18 @@ export async function decodeImages(addresses: string[], refuse: (reason: string)
   const images: Attachments = [];
   let total = 0;
   for (const [i, address] of addresses.entries()) {
-    const image = await decodeImage(address);
+    const image = await readImage(address, fetchImage);
     if (typeof image === "string") throw fail(`image ${i}: ${image}`);
     total += image.bytes;
     if (total > MAX_TOTAL_BYTES) throw fail(`the images are larger than ${MAX_TOTAL_BYTES} bytes together`);
     images.push({ type: "image", mimeType: image.mimeType, data: image.data });
   }
   return images;
+}
+
+async function readImage(address: string, fetchImage: FetchImage | undefined): ReturnType<typeof decodeImage> {
+  if (!fetchImage || !/^https?:/i.test(address)) return decodeImage(address);
+  return fetchImage(address).then(decodeImage, messageOf);
 }
 
 /**

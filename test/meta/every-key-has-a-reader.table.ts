@@ -87,7 +87,5 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
 
 /** Refused keys that code reads all the same, and why nothing comes of it. */
 export const stillRead: Readonly<Record<string, string>> = {
-  "gateway.http.endpoints.chatCompletions.images.allowUrl": "it shares its schema with those of responses",
-  "gateway.http.endpoints.chatCompletions.images.urlAllowlist": "it shares its schema with those of responses",
   "agents.list[].agentDir": "nothing is kept in that folder, so a delete finds nothing there",
 };
