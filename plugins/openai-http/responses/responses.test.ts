@@ -4,75 +4,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { okText } from "../../../test/fakes/openai-scripts.ts";
 import { type ResponseReply, responseSchema } from "../../../test/fixtures/responses-schemas.ts";
-import { onModel, responsesStage, user, weather } from "../../../test/fixtures/responses-stage.ts";
+import { onModel, responsesStage, weather } from "../../../test/fixtures/responses-stage.ts";
 
 const { client, post, ask, refusal, events, lastBody, told, system } = responsesStage();
-
-describe("cases of the public compliance suite", () => {
-  const call = {
-    input: [user("What's the weather like in San Francisco?")],
-    tools: [{ ...weather, name: "get_weather" }],
-  };
-
-  test("basic response", async () => {
-    const reply = await ask({ input: [user("Say hello in exactly 3 words.")] });
-
-    expect([reply.status, reply.output.length > 0]).toEqual(["completed", true]);
-  });
-
-  test("streaming response", async () => {
-    const list = await events({ input: [user("Count from 1 to 5.")] });
-
-    expect(responseSchema.parse(list.at(-1)?.response).status).toBe("completed");
-  });
-
-  test("system prompt", async () => {
-    const pirate = "You are a pirate. Always respond in pirate speak.";
-    const reply = await ask({ input: [{ type: "message", role: "system", content: pirate }, user("Say hello.")] });
-
-    expect([reply.status, reply.output.length > 0]).toEqual(["completed", true]);
-    expect(system()).toContain(pirate);
-  });
-
-  test("tool calling", async () => {
-    const reply = await ask(call, onModel("tool"));
-
-    expect(reply.output).toMatchObject([{ type: "function_call", name: "get_weather", status: "completed" }]);
-  });
-
-  test("tool calling, streamed", async () => {
-    const types = (await events(call, onModel("tool"))).map(({ type }) => type);
-
-    expect(types).toContain("response.function_call_arguments.delta");
-    expect(types).toContain("response.function_call_arguments.done");
-  });
-
-  test("image input", async () => {
-    const bytes = Buffer.from("89504e470d0a1a0a0000000d", "hex").toString("base64");
-    const image = { type: "input_image", image_url: `data:image/png;base64,${bytes}` };
-    const reply = await ask({ input: [user([{ type: "input_text", text: "What do you see?" }, image])] });
-
-    expect(reply.status).toBe("completed");
-    expect(told().at(-1)).toEqual([
-      "user",
-      [
-        { type: "text", text: "What do you see?" },
-        { type: "image_url", image_url: { url: image.image_url } },
-      ],
-    ]);
-  });
-
-  test("multi-turn conversation", async () => {
-    const input = [user("My name is Alice."), { type: "message", role: "assistant", content: "Hello Alice!" }, user("What is my name?")];
-    expect((await ask({ input })).status).toBe("completed");
-
-    expect(told().slice(1)).toEqual([
-      ["user", "My name is Alice."],
-      ["assistant", "Hello Alice!"],
-      ["user", "What is my name?"],
-    ]);
-  });
-});
 
 describe("the response object", () => {
   test("has every key, and the defaults of the API", async () => {
