@@ -1,7 +1,7 @@
 import { badRequest } from "./errors.ts";
 
 /** Most texts of one request, as at the vendor; how much they are together is a matter of `http.maxBodyBytes`, and one of them of its model. */
-const MAX_INPUTS = 2_048;
+export const MAX_INPUTS = 2_048;
 
 /** A request for embeddings, checked. */
 export interface EmbeddingsRequest {

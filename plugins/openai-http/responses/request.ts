@@ -12,7 +12,7 @@ const metadata = z
 /** An entry of `input`; everything but its shape is checked where it is used. */
 const inputItem = z.looseObject({ type: z.string().nullish(), role: z.string().nullish() });
 
-const bodySchema = z.looseObject({
+export const bodySchema = z.looseObject({
   model: z.string(),
   input: z.union([z.string(), z.array(inputItem)], { error: "expected string or array" }),
   instructions: z.string().nullish(),

@@ -1,6 +1,6 @@
 import { badRequest } from "../errors.ts";
 
-const MAX_KEY_CHARS = 256;
+export const MAX_KEY_CHARS = 256;
 
 /** A request for one call of a tool, checked. */
 export interface ToolsRequest {

@@ -41,8 +41,15 @@ export async function collectReference(
     methodOwners: Object.fromEntries(manifests.flatMap((m) => (m.contributes?.rpc ?? []).map((name) => [name, m.id]))),
     hooks,
     chosenDetailsCodes,
+    openApi: await collectOpenApi(importModule),
     errors: [...(await collectErrors(importModule)), ...errorsOfPlugins(documents)],
   };
+}
+
+/** The document that the gateway serves with every endpoint on. */
+async function collectOpenApi(importModule: (path: string) => Promise<unknown>): Promise<object> {
+  const module = await importModule(join(repositoryRoot, "plugins/openai-http/openapi/document.ts"));
+  return (module as { openApiDocument(): object }).openApiDocument();
 }
 
 function shownKey(entry: UnservedKey): string {

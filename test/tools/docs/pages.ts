@@ -1,4 +1,5 @@
 import { asyncApiDocument } from "./asyncapi.ts";
+import { jsonText } from "./json-text.ts";
 import { type SchemaNode, type SchemaRow, schemaRows } from "./schema-rows.ts";
 import { code, page, table } from "./table.ts";
 import { eventsPage, methodsPage, shapesPage } from "./wire-pages.ts";
@@ -33,6 +34,8 @@ export interface ReferenceInput {
   }>;
   /** Codes in `error.details.code` that are chosen when the error is made, with their meanings, by the error that carries them. */
   chosenDetailsCodes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** The HTTP API. */
+  openApi: object;
 }
 
 /** File name → content. */
@@ -43,6 +46,7 @@ export function referencePages(input: ReferenceInput): Map<string, string> {
     ["events.md", eventsPage(input)],
     ["shapes.md", shapesPage(input)],
     ["asyncapi.json", asyncApiDocument(input)],
+    ["openapi.json", jsonText(input.openApi)],
     ["hooks.md", hooksPage(input)],
     ["errors.md", errorsPage(input)],
   ]);

@@ -1,0 +1,53 @@
+import type { Disposable, HttpCall, HttpReply, PluginContext, SvcConfig } from "svc/sdk";
+import type { createReplays } from "svc/sdk/internal";
+import { createChatHandler } from "./chat.ts";
+import { createEmbeddingsHandler } from "./embeddings.ts";
+import { errorResponse, toProblem } from "./error-body.ts";
+import { createModels } from "./models.ts";
+import { createResponsesHandler } from "./responses/handler.ts";
+import { createToolsHandler } from "./tools-invoke/handler.ts";
+
+/** Maximum size of a request body of `/tools/invoke`. */
+const MAX_TOOL_BODY_BYTES = 2 * 1024 * 1024;
+
+/** The routes of the endpoints that are on. */
+export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<typeof createReplays>): Disposable[] {
+  const { endpoints, maxBodyBytes } = ctx.snapshot().gateway.http;
+  const common = { auth: "gateway", onError: (fault: Parameters<typeof toProblem>[0]) => errorResponse(toProblem(fault)) } as const;
+  const routes: Disposable[] = [];
+  const document = { ...common, method: "GET", path: "/openapi.json", match: "exact", scope: "operator.read" } as const;
+  routes.push(ctx.registerHttpRoute({ ...document, handler: createDocumentHandler(() => ctx.snapshot().gateway.http.endpoints) }));
+  if (endpoints.models.enabled) {
+    const models = createModels(() => ctx.snapshot());
+    const route = { ...common, method: "GET", path: "/v1/models", scope: "operator.read" } as const;
+    routes.push(ctx.registerHttpRoute({ ...route, match: "exact", handler: models.list }));
+    routes.push(ctx.registerHttpRoute({ ...route, match: "prefix", handler: models.get }));
+  }
+  if (endpoints.embeddings.enabled) {
+    const route = { ...common, method: "POST", path: "/v1/embeddings", match: "exact", scope: "operator.write" } as const;
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createEmbeddingsHandler(ctx as PluginContext) }));
+  }
+  if (endpoints.responses.enabled) {
+    const route = { ...common, method: "POST", path: "/v1/responses", match: "exact", scope: "operator.write" } as const;
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createResponsesHandler(ctx as PluginContext) }));
+  }
+  if (endpoints.toolsInvoke.enabled) {
+    const route = { ...common, method: "POST", path: "/tools/invoke", match: "exact", scope: "operator.write" } as const;
+    const maxBytes = Math.min(maxBodyBytes, MAX_TOOL_BODY_BYTES);
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes: maxBytes, handler: createToolsHandler(ctx as PluginContext, replays) }));
+  }
+  if (endpoints.chatCompletions.enabled) {
+    const route = { ...common, method: "POST", path: "/v1/chat/completions", match: "exact", scope: "operator.write" } as const;
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createChatHandler(ctx as PluginContext) }));
+  }
+  return routes;
+}
+
+/** The OpenAPI document, written when it is first asked for: its schemas are of no use to other requests. */
+function createDocumentHandler(endpoints: () => SvcConfig["gateway"]["http"]["endpoints"]): (call: HttpCall) => Promise<HttpReply> {
+  let written: Promise<string> | undefined;
+  return async () => {
+    written ??= import("./openapi/document.ts").then(({ openApiDocument }) => JSON.stringify(openApiDocument(endpoints())));
+    return { headers: { "Content-Type": "application/json; charset=utf-8" }, body: await written };
+  };
+}
