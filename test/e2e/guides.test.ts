@@ -46,7 +46,19 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
   if (/^(npm install|svc channels add)\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start"))
     return skippedFor("the npm registry");
   if (/^dovecot\b/m.test(typed) && process.getuid?.() !== 0) return skippedFor("root, who starts dovecot");
-  const programs = ["curl", "openssl", "ngircd", "ii", "prosody", "go-sendxmpp", "dovecot", "aiosmtpd", "mosquitto", "mosquitto_pub"];
+  const programs = [
+    "curl",
+    "openssl",
+    "ngircd",
+    "ii",
+    "prosody",
+    "go-sendxmpp",
+    "dovecot",
+    "aiosmtpd",
+    "mosquitto",
+    "mosquitto_pub",
+    "python3",
+  ];
   const commands = programs.filter((command) => new RegExp(`\\b${command}\\b`).test(typed));
   return needs(...commands, ...(blocks.some(({ language }) => language === "html") ? ["chromium"] : []));
 }
@@ -105,6 +117,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "mail-in-five-minutes.md",
     "matrix.md",
     "mqtt-in-five-minutes.md",
+    "openai-endpoint.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
     "signal.md",
