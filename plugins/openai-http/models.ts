@@ -38,8 +38,8 @@ function build(config: SvcConfig): Prebuilt {
 
 function isMalformed(path: string): boolean {
   try {
-    decodeURIComponent(path);
-    return false;
+    // The value is used: the build takes a bare call for one without effect, and drops it.
+    return decodeURIComponent(path) === "";
   } catch {
     return true;
   }

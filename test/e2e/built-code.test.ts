@@ -31,3 +31,10 @@ test("the built code has no failpoint: neither a call nor what it calls", async 
   );
   expect(left).toEqual([]);
 });
+
+test("no code decodes a text only to see whether that throws: the build takes the call for one without effect, and drops it", () => {
+  const bare = [...readRepositoryFiles(isProductCode)].flatMap(([path, text]) =>
+    [...text.matchAll(/^\s*(?:void )?(?:de|en)codeURI(?:Component)?\(.*\);$/gm)].map(([line]) => `${path}: ${line.trim()}`),
+  );
+  expect(bare).toEqual([]);
+});
