@@ -35,6 +35,9 @@ const documents = Object.fromEntries(Object.entries(byPlugin).map(([id, part]) =
 const reference = await collectReference((path) => jiti.import(path), documents);
 const pages = referencePages(reference);
 
+// The plugin serves it; to make it takes longer than a request may.
+wanted.set("plugins/openai-http/svc.openapi.json", pages.get("openapi.json"));
+
 const { apiReport } = await jiti.import(join(root, "test/tools/docs/api-report.ts"));
 spawnSync(process.execPath, [join(root, "bin/build.mjs"), "--if-needed"], { stdio: "ignore" });
 const entries = { "svc/sdk": "index", "svc/sdk/client": "client/index", "svc/sdk/testing": "testing/index" };

@@ -425,6 +425,8 @@ test("a disabled endpoint is not there, also without a key", async () => {
       const { error } = (await response.json()) as { error: { message: string } };
       expect([response.status, error.message]).toEqual([404, "Not Found: there is no such endpoint, or it is turned off"]);
     }
+    const { paths } = (await (await off.fetch("/openapi.json")).json()) as { paths: object };
+    expect(Object.keys(paths)).toEqual(["/tools/invoke", "/openapi.json", "/healthz", "/health", "/readyz", "/ready"]);
   } finally {
     await off.close();
   }

@@ -1,9 +1,10 @@
-import type { Disposable, HttpCall, HttpReply, PluginContext, SvcConfig } from "svc/sdk";
+import type { Disposable, PluginContext } from "svc/sdk";
 import type { createReplays } from "svc/sdk/internal";
 import { createChatHandler } from "./chat.ts";
 import { createEmbeddingsHandler } from "./embeddings.ts";
 import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
+import { createDocumentHandler } from "./openapi/route.ts";
 import { createResponsesHandler } from "./responses/handler.ts";
 import { createToolsHandler } from "./tools-invoke/handler.ts";
 
@@ -16,7 +17,9 @@ export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<type
   const common = { auth: "gateway", onError: (fault: Parameters<typeof toProblem>[0]) => errorResponse(toProblem(fault)) } as const;
   const routes: Disposable[] = [];
   const document = { ...common, method: "GET", path: "/openapi.json", match: "exact", scope: "operator.read" } as const;
-  routes.push(ctx.registerHttpRoute({ ...document, handler: createDocumentHandler(() => ctx.snapshot().gateway.http.endpoints) }));
+  routes.push(
+    ctx.registerHttpRoute({ ...document, handler: createDocumentHandler(ctx.root, () => ctx.snapshot().gateway.http.endpoints) }),
+  );
   if (endpoints.models.enabled) {
     const models = createModels(() => ctx.snapshot());
     const route = { ...common, method: "GET", path: "/v1/models", scope: "operator.read" } as const;
@@ -41,13 +44,4 @@ export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<type
     routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createChatHandler(ctx as PluginContext) }));
   }
   return routes;
-}
-
-/** The OpenAPI document, written when it is first asked for: its schemas are of no use to other requests. */
-function createDocumentHandler(endpoints: () => SvcConfig["gateway"]["http"]["endpoints"]): (call: HttpCall) => Promise<HttpReply> {
-  let written: Promise<string> | undefined;
-  return async () => {
-    written ??= import("./openapi/document.ts").then(({ openApiDocument }) => JSON.stringify(openApiDocument(endpoints())));
-    return { headers: { "Content-Type": "application/json; charset=utf-8" }, body: await written };
-  };
 }

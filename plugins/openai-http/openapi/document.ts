@@ -1,9 +1,8 @@
-import { type SvcConfig, z } from "svc/sdk";
+import { z } from "svc/sdk";
 import { headers, type Operation, operations } from "./operations.ts";
 import { named } from "./schema-registry.ts";
 
 type Json = Record<string, unknown>;
-type Endpoints = SvcConfig["gateway"]["http"]["endpoints"];
 
 const SCHEMAS = "#/components/schemas/";
 
@@ -23,14 +22,10 @@ const failures: Readonly<Record<number, string>> = {
   504: "The vendor took too long.",
 };
 
-/**
- * The HTTP API as an OpenAPI 3.1 document. Deterministic.
- * @param endpoints leaves out those that are off
- */
-export function openApiDocument(endpoints?: Endpoints): Json {
-  const served = operations.filter(({ endpoint }) => !endpoints || endpoint === undefined || endpoints[endpoint].enabled);
+/** The HTTP API as an OpenAPI 3.1 document. Deterministic; `npm run docs` writes it to `svc.openapi.json`, since making it takes longer than a request may. */
+export function openApiDocument(): Json {
   const paths: Record<string, Json> = {};
-  for (const operation of served) paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation) };
+  for (const operation of operations) paths[operation.path] = { ...paths[operation.path], [operation.method]: operationObject(operation) };
   const document = {
     openapi: "3.1.0",
     info: {
@@ -61,7 +56,7 @@ export function openApiDocument(endpoints?: Endpoints): Json {
   return { ...document, components: { schemas, ...document.components } };
 }
 
-function operationObject({ id, about, scope, inPath = {}, headers: names = [], request, ...rest }: Operation): Json {
+function operationObject({ id, about, endpoint, scope, inPath = {}, headers: names = [], request, ...rest }: Operation): Json {
   const parameters = [
     ...Object.entries(inPath).map(([name, description]) => ({ name, in: "path", required: true, description, schema: { type: "string" } })),
     ...names.map((name) => ({ $ref: `#/components/parameters/${name}` })),
@@ -70,6 +65,7 @@ function operationObject({ id, about, scope, inPath = {}, headers: names = [], r
     operationId: id,
     summary: about,
     ...(scope === undefined ? { security: [] } : { security: [{ bearer: [] }], "x-svc-scope": scope }),
+    ...(endpoint === undefined ? {} : { "x-svc-endpoint": endpoint }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(request ? { requestBody: { required: true, content: { "application/json": { schema: refTo(request) } } } } : {}),
     responses: responses(rest),

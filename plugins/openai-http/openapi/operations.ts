@@ -22,7 +22,7 @@ export interface Operation {
   path: string;
   id: string;
   about: string;
-  /** Switch of the operation; one without is always there. */
+  /** Its switch in `gateway.http.endpoints`; an operation without one is always there. */
   endpoint?: Endpoint;
   /** Scope that the caller needs; one without needs no credential. */
   scope?: "operator.read" | "operator.write";
