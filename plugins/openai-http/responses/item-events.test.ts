@@ -41,6 +41,13 @@ async function streamed(write: (items: ItemEvents) => Promise<void>, { text = ""
 }
 
 describe("the events of items come one item after the other:", () => {
+  test("a text that no delta brought, such as that of a run without any", async () => {
+    const { order, output } = await streamed(async () => undefined, { text: "No response from svc.", ids: [] });
+
+    expect(order).toEqual(message(0, 1));
+    expect(output).toMatchObject([{ type: "message", phase: "final_answer", content: [{ text: "No response from svc." }] }]);
+  });
+
   test("a text and a call", async () => {
     const { order, output } = await streamed(
       async (items) => {
