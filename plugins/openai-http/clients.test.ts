@@ -55,7 +55,7 @@ describe("a client library with its defaults", () => {
     const memorySearch = { provider: "openai", remote, outputDimensionality: 4, enabled: false };
     const list = [
       { id: "main", model: "lab/ok", memorySearch },
-      { id: "caller", model: "lab/tool", tools: { profile: "minimal" } },
+      { id: "caller", model: "lab/tool", tools: { profile: "minimal" as const } },
       { id: "writer", model: "lab/json" },
     ];
     gateway = await createTestGateway({
