@@ -64,7 +64,13 @@ const defaults = z
     models: documented(z.record(z.string().min(1), listedModel), {})
       .meta({ reload: "hot" })
       .describe("By `provider/model`; when not empty, only these may replace the agent's own model"),
-    maxConcurrent: z.number().int().min(1).max(256).default(4).describe("Maximum concurrent runs over all sessions"),
+    maxConcurrent: z
+      .number()
+      .int()
+      .min(1)
+      .max(256)
+      .default(4)
+      .describe("Runs at a time over all sessions; programs on /v1 leave one to people"),
   })
   .meta({ reload: "none" });
 

@@ -129,3 +129,31 @@ test("each lane has places of its own", () => {
 
   expect(begun).toEqual(["m1", "h1", "h2", "c1"]);
 });
+
+test("programs never take the last of several places, people take all", async () => {
+  for (const [places, started] of [
+    [4, ["p1", "p2", "p3", "m1"]],
+    [1, ["p1"]],
+  ] as const) {
+    const lanes = new Lanes(() => places);
+    const { begun, job } = createJobs();
+    for (const name of ["p1", "p2", "p3", "p4"]) lanes.enqueue({ ...job(name, name), isProgram: true });
+    for (const name of ["m1", "m2"]) lanes.enqueue(job(name, name));
+    expect(begun).toEqual(started);
+  }
+});
+
+test("a job that waits for a place is told its position, and each step near the front", async () => {
+  const lanes = new Lanes(() => 1);
+  const { job, end } = createJobs();
+  const told: string[] = [];
+  const names = Array.from({ length: 13 }, (_, i) => `j${i}`);
+  for (const name of names) lanes.enqueue({ ...job(name, name), onWait: (position) => told.push(`${name} ${position}`) });
+  // Behind its own session's job it waits for that one, not for a place.
+  lanes.enqueue({ ...job("j0", "own"), onWait: (position) => told.push(`own ${position}`) });
+  expect(told).toEqual(names.slice(1).map((name, i) => `${name} ${i + 1}`));
+
+  told.length = 0;
+  await end("j0");
+  expect(told).toEqual([...names.slice(2, 12).map((name, i) => `${name} ${i + 1}`), "own 12"]);
+});

@@ -6,18 +6,27 @@ export interface LaneJob {
   readonly key: string;
   /** Lane whose places it takes. */
   readonly lane: RunLane;
+  /** Started by a program: such jobs together leave a place of their lane to people. */
+  readonly isProgram?: boolean;
   start(): Promise<void>;
+  /** Called when its session is free and it has to wait for a place; once more when it moves up near the front. */
+  onWait?(position: number): void;
 }
+
+/** Jobs near the front are told of each step they move up; those behind only that they wait. */
+const TOLD_EACH_STEP = 10;
 
 /**
  * One job at a time per session, first come first served; at most `places(lane)` of one lane over all sessions, and a free place goes to
- * the session that waited longest.
+ * the session that waited longest. Jobs of programs never take the last place of a lane that has several.
  */
 export class Lanes {
   readonly #places: (lane: RunLane) => number;
   readonly #waiting = new Map<string, LaneJob[]>();
-  /** Lane of what is at work, by session. */
-  readonly #busy = new Map<string, RunLane>();
+  /** What is at work, by session. */
+  readonly #busy = new Map<string, LaneJob>();
+  /** Position that a waiting job was last told. */
+  readonly #told = new WeakMap<LaneJob, number>();
 
   /** @param places read whenever a place may be free */
   constructor(places: (lane: RunLane) => number) {
@@ -71,21 +80,40 @@ export class Lanes {
   }
 
   #advance(): void {
+    const ahead = new Map<RunLane, number>();
     for (const key of [...this.#waiting.keys()]) {
       if (this.#busy.has(key)) continue;
       const job = this.#waiting.get(key)?.[0];
-      if (job && this.#hasPlace(job.lane) && this.remove(job)) this.#run(job);
+      if (!job) continue;
+      if (this.#hasPlace(job) && this.remove(job)) this.#run(job);
+      else {
+        const position = (ahead.get(job.lane) ?? 0) + 1;
+        ahead.set(job.lane, position);
+        this.#tell(job, position);
+      }
     }
   }
 
-  #hasPlace(lane: RunLane): boolean {
-    let taken = 0;
-    for (const other of this.#busy.values()) if (other === lane) taken += 1;
-    return taken < this.#places(lane);
+  #tell(job: LaneJob, position: number): void {
+    const told = this.#told.get(job);
+    if (told === position || (told !== undefined && position > TOLD_EACH_STEP)) return;
+    this.#told.set(job, position);
+    job.onWait?.(position);
+  }
+
+  #hasPlace({ lane, isProgram }: LaneJob): boolean {
+    const places = this.#places(lane);
+    let [taken, byPrograms] = [0, 0];
+    for (const other of this.#busy.values()) {
+      if (other.lane !== lane) continue;
+      taken += 1;
+      if (other.isProgram) byPrograms += 1;
+    }
+    return taken < places && (!isProgram || byPrograms < programPlaces(places));
   }
 
   #run(job: LaneJob): void {
-    this.#busy.set(job.key, job.lane);
+    this.#busy.set(job.key, job);
     const release = () => {
       this.#busy.delete(job.key);
       // A session with more work goes to the end of the line.
@@ -98,6 +126,11 @@ export class Lanes {
     };
     job.start().then(release, release);
   }
+}
+
+/** Places that programs may take together: all but one, which is kept for people. */
+function programPlaces(places: number): number {
+  return Math.max(1, places - 1);
 }
 
 /** Hooks never take more than this, nor do jobs, so that a flood of them leaves places for people. */

@@ -94,6 +94,13 @@ export class RunEvents {
     this.#ctx.emit("chat", chatOf(run, { state: "status", phase }), { only: this.#follows(run), droppable: true });
   }
 
+  /** The session is free, and all places for runs are taken. @param position from 1 */
+  queued(run: Run, position: number): void {
+    this.lifecycle(run, { phase: "queued", position });
+    const status = chatOf(run, { state: "status", phase: "queued", position });
+    this.#ctx.emit("chat", status, { only: this.#follows(run), droppable: true });
+  }
+
   compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void {
     this.#emitAgent(run, this.#record(run, "compaction", data));
   }

@@ -130,7 +130,13 @@ export class Runner {
       run.hold = this.#gateway.hold(`run ${run.id}`);
     });
     run.waited = runsOf(kit, run.sessionKey).some((other) => other !== run);
-    run.job = { key: run.sessionKey, lane: run.request.lane ?? "main", start: () => takeTurn(run, kit) };
+    run.job = {
+      key: run.sessionKey,
+      lane: run.request.lane ?? "main",
+      isProgram: run.request.actor.kind === "http",
+      start: () => takeTurn(run, kit),
+      onWait: (position) => this.#tolerate(run, "nobody is told that it waits", () => kit.events.queued(run, position)),
+    };
     const isStarted = kit.lanes.enqueue(run.job);
     makeRoom(kit, run.sessionKey);
     return isStarted ? "started" : "queued";

@@ -235,3 +235,33 @@ test("no more sessions than maxConcurrent are at work", async () => {
   await gw.waiting(1);
   await gw.release();
 });
+
+test("programs leave a place to people, and a run that waits for one is told its position", async () => {
+  const client = await gw.client();
+  const frames = record(client);
+  await client.request("sessions.subscribe", {});
+  const actor = { kind: "http" as const, scopes: ["operator.write" as const] };
+  const ask = (name: string) => gw.service("agents@1").run({ message: "hi", agentId: "hang", sessionKey: name, trigger: "user", actor });
+  const programs = [];
+  for (const name of ["p1", "p2", "p3", "p4", "p5"]) programs.push(await ask(name));
+  await gw.waiting(3);
+
+  const person = await client.request("chat.send", { sessionKey: "agent:held:person", message: "hi", idempotencyKey: newKey() });
+  await gw.waiting(4);
+
+  expect(programs.map(({ state }) => state)).toEqual(["started", "started", "started", "queued", "queued"]);
+  const last = client.request("chat.send", { sessionKey: "agent:held:late", message: "hi", idempotencyKey: "late" });
+  await eventually(() => frames.some(({ payload }) => payload.runId === "late"));
+  expect(outline(frames, "late").slice(0, 2)).toEqual(["lifecycle queued", "chat status"]);
+  expect(frames.find(({ event, payload }) => event === "chat" && payload.runId === "late")?.payload).toMatchObject({
+    ...{ state: "status", phase: "queued", position: 3 },
+  });
+  const events = programs[4]?.events()[Symbol.asyncIterator]();
+  expect((await events?.next())?.value).toMatchObject({ seq: 1, stream: "lifecycle", data: { phase: "queued", position: 2 } });
+
+  for (const run of programs) run.abort();
+  await gw.release();
+  await gw.waiting(1);
+  await gw.release();
+  for (const { runId } of [person, await last]) expect(await gw.rpc("agent.wait", { runId })).toMatchObject({ status: "ok" });
+});

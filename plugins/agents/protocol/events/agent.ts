@@ -14,6 +14,9 @@ const common = {
 };
 
 const lifecycle = z.discriminatedUnion("phase", [
+  z
+    .object({ phase: z.literal("queued"), position: z.number().int().min(1).describe("1: it is the next one") })
+    .describe("all places for runs are taken (`agents.defaults.maxConcurrent`); sent again when it moves up"),
   z.object({ phase: z.literal("start"), startedAt: epochMs }),
   z.object({ phase: z.literal("model"), provider: z.string(), model: z.string() }),
   z.object({

@@ -8,7 +8,12 @@ const short = z.string().max(300);
 
 /** Events of a run for a chat view, by `state`; exactly one of the last three ends it. */
 export const chatPayload = z.discriminatedUnion("state", [
-  z.object({ ...common, state: z.literal("status"), phase: z.string() }),
+  z.object({
+    ...common,
+    state: z.literal("status"),
+    phase: z.string().describe("`queued`: all places for runs are taken; `preparing_context`, `starting_model`"),
+    position: count.exactOptional().describe("of a run that is queued; 1: it is the next one"),
+  }),
   z.object({
     ...common,
     state: z.literal("delta"),
