@@ -38,8 +38,11 @@ export interface RunRequest {
    * begun (`startedAt` of its row) is on disk before a plugin or the model sees its message.
    */
   resume?: boolean;
-  /** `fresh`: the run begins a new transcript of its session. Default `continue`. */
-  transcript?: "continue" | "fresh";
+  /**
+   * `fresh`: the run begins a new transcript of its session. `single`: the request stands alone in a new session, which nobody continues: its `history` is read
+   * and not stored, and soon after a success only the row of the run is left. Default `continue`.
+   */
+  transcript?: "continue" | "fresh" | "single";
   trigger: RunTrigger;
   /** `provider/model`, a bare model id or an alias; never stored on the session. */
   model?: string;

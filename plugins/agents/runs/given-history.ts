@@ -27,6 +27,23 @@ export function missingTurns(given: readonly GivenTurn[], rows: readonly Message
   return [];
 }
 
+/** True for a request whose history is part of it and of no transcript. */
+export function isSingle({ transcript }: Pick<RunRequest, "transcript">): boolean {
+  return transcript === "single";
+}
+
+/** The newest turns that a single request brought, as rows that were never stored. */
+export function givenRows({ request, sessionId, acceptedAt: ts }: GivenTo, limit: number): MessageRow[] {
+  if (!isSingle(request) || limit <= 0) return [];
+  return (request.history ?? []).slice(-limit).map((turn, i) => ({ ...turn, id: `given-${i}`, seq: 0, sessionId, ts, kind: "history" }));
+}
+
+interface GivenTo {
+  request: Pick<RunRequest, "transcript" | "history">;
+  sessionId: string;
+  acceptedAt: number;
+}
+
 function seenBy(rows: readonly MessageRow[]): Seen[] {
   // Text of each run so far: a caller gets all of it as one answer.
   const saidBefore = new Map<string, string>();

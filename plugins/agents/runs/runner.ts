@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type GatewayService, messageOf, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
 import { protocolErrors } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
+import { SingleRequests } from "../sessions/stateless.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
 import { isCutOff } from "./cut-off.ts";
 import { executeRun } from "./execute.ts";
@@ -25,10 +26,12 @@ export class Runner {
   readonly #gateway: GatewayService;
   /** Acceptances under way, by run id. */
   readonly #accepting = new Map<string, Promise<Accepted>>();
+  readonly #singles: SingleRequests;
   #isClosed = false;
 
   constructor(kit: Kit, gateway: GatewayService) {
     this.#kit = kit;
+    this.#singles = new SingleRequests(kit);
     this.#gateway = gateway;
   }
 
@@ -134,7 +137,7 @@ export class Runner {
       key: run.sessionKey,
       lane: run.request.lane ?? "main",
       isProgram: run.request.actor.kind === "http",
-      start: () => takeTurn(run, kit),
+      start: () => takeTurn(run, kit).finally(() => this.#singles.ended(run)),
       onWait: (position) => this.#tolerate(run, "nobody is told that it waits", () => kit.events.queued(run, position)),
     };
     const isStarted = kit.lanes.enqueue(run.job);

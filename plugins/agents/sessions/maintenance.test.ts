@@ -113,10 +113,13 @@ describe("by age", () => {
 
   test("a request without a session of its own goes after a day, whatever pruneAfter says", async () => {
     const store = await start({});
-    const [one, two] = [randomUUID(), randomUUID()];
-    await store.commit([...used(`openai:${one}`, DAY_MS), ...used(`openai:${two}`, DAY_MS + 1), ...used("openai-user:ada", 2 * DAY_MS)]);
+    const id = randomUUID();
+    for (const name of ["openai", "openresponses"]) {
+      await store.commit([...used(`${name}:${id}`, DAY_MS), ...used(`${name}:${randomUUID()}`, DAY_MS + 1)]);
+      await store.commit(used(`${name}-user:ada`, 2 * DAY_MS));
+    }
     await pass();
-    expect(await keys(store)).toEqual([`openai:${one}`, "openai-user:ada"].sort());
+    expect(await keys(store)).toEqual([`openai:${id}`, "openai-user:ada", `openresponses:${id}`, "openresponses-user:ada"].sort());
   });
 
   test("it is looked at again every hour", async () => {

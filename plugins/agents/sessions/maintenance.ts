@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSvcError, mainSessionKey, type SessionRow, type SvcConfig } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { archiveNote, forgetArchiveOp } from "./archive.ts";
+import { isStatelessKey } from "./stateless.ts";
 
-/** A request without a session of its own (`openai:<uuid>`) is kept this long. */
+/** The session of a request that has none of its own is kept this long: far longer than a response can be continued (30 min). */
 const STATELESS_MS = 86_400_000;
-const statelessKey = /^agent:[^:]+:openai:[0-9a-f]{8}-[0-9a-f-]{27}$/;
 /** Rows of one read: a few milliseconds. */
 const PAGE_ROWS = 200;
 /** Sessions, and archives, that one pass looks at for removal; the next pass takes the others. */
@@ -66,7 +66,7 @@ async function outdatedSessions(pass: Pass): Promise<Outdated[]> {
   const { total } = await pass.kit.store().sessions.list({ limit: 1 });
   for await (const row of oldestSessions(pass)) {
     const age = now - row.updatedAt;
-    const limit = statelessKey.test(row.key) ? Math.min(STATELESS_MS, limits.pruneAfter) : limits.pruneAfter;
+    const limit = isStatelessKey(row.key) ? Math.min(STATELESS_MS, limits.pruneAfter) : limits.pruneAfter;
     const isSurplus = total - found.length > limits.maxEntries;
     if (age > limit) found.push({ row, why: "expired" });
     else if (isSurplus) found.push({ row, why: "surplus" });
