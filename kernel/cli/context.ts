@@ -68,7 +68,7 @@ export function createCliContext(options: ContextOptions): CliContext {
       }
     },
     lockOwner,
-    local: (plugins) => openLocal(options, plugins),
+    local: (plugins, { quiet = false } = {}) => openLocal(options, plugins, quiet ? "error" : "warn"),
     liftQuarantine: async (id) => (await import("../operations/quarantine.ts")).liftQuarantine(paths.stateDir, id),
     manifests: async () => listManifests(paths, await load()),
     candidates: async () => discoverHere(paths, await load()),
@@ -150,7 +150,7 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(command.options ?? {}, name)));
 }
 
-async function openLocal(options: ContextOptions, plugins: string[]): Promise<CliLocal> {
+async function openLocal(options: ContextOptions, plugins: string[], level: "warn" | "error"): Promise<CliLocal> {
   const [{ createGateway }, { createLogger }, { consoleSink }, { exportEnv }] = await Promise.all([
     import("../boot/gateway.ts"),
     import("../process/logger.ts"),
@@ -158,7 +158,7 @@ async function openLocal(options: ContextOptions, plugins: string[]): Promise<Cl
     import("../config/process-env.ts"),
   ]);
   const { env, paths, version, output } = options;
-  const logger = createLogger([consoleSink(output.stderr, { level: () => "warn" })]);
+  const logger = createLogger([consoleSink(output.stderr, { level: () => level })]);
   const gateway = await createGateway({ paths, env, version, logger, listen: false, only: plugins, exportEnv });
   await gateway.ready;
   return { service: gateway.service, contributions: gateway.contributions, close: () => gateway.close("command finished") };

@@ -3,14 +3,14 @@ import { defineErrors } from "svc/sdk";
 /** Codes of this plugin. `draining` and `busy` are the kernel's, `exists` and `storage-*` the store's. */
 export const agentErrors = defineErrors({
   "invalid-model": {
-    message: 'unknown model "{model}"{hint?}; svc gateway call models.list shows the available models',
+    message: 'unknown model "{model}"{hint?}; svc models list shows the available models',
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "INVALID_MODEL",
     expose: { model: { type: "string" }, closest: { type: "string" } },
   },
   "model-not-allowed": {
-    message: "Model '{model}' is not allowed for agent '{agentId}'.",
+    message: "Model '{model}' is not allowed for agent '{agentId}'.{hint?}",
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "MODEL_NOT_ALLOWED",

@@ -3,6 +3,7 @@ import { agentErrors } from "./errors.ts";
 import { sessionsEvents } from "./protocol/events/sessions.ts";
 import { servedMethods } from "./protocol/methods.ts";
 import { agentsResults } from "./protocol/results/agents.ts";
+import { modelsResults } from "./protocol/results/models.ts";
 import { runsResults } from "./protocol/results/runs.ts";
 import { sessionsResults } from "./protocol/results/sessions.ts";
 import { systemResults } from "./protocol/results/system.ts";
@@ -11,7 +12,7 @@ import { toolsResults } from "./protocol/results/tools.ts";
 /** Part of the protocol that this plugin serves. The manifest names this module; `svc.protocol.json` is written from it. */
 export default {
   methods: servedMethods,
-  results: { ...agentsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults },
+  results: { ...agentsResults, ...modelsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults },
   events: sessionsEvents,
   errors: [agentErrors],
 } satisfies PluginProtocol;

@@ -68,7 +68,7 @@ test("the doctor finds a model that nobody has, whatever the reason", async () =
       severity: "error",
       path: "agents.list[id=main].model",
       message: 'model "nope/foo" of agent "main" cannot be used: there is no model provider "nope"; the closest model is "lab/ok"',
-      fix: expect.stringContaining("models.list"),
+      fix: expect.stringContaining("svc models list"),
     }),
     expect.objectContaining({ message: 'model "lab/okk" of agent "typo" cannot be used: "lab" lists no such model; the closest is "ok"' }),
     expect.objectContaining({

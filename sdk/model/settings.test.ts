@@ -150,6 +150,19 @@ describe("what a provider is made of", () => {
     expect(one({ acme: { baseUrl: "http://127.0.0.1:8080/v1", auth: "none" } }, keys).apiKey).toBeUndefined();
   });
 
+  test("says where its key comes from, never what it is", () => {
+    const keys = env({ ACME_KEY: "secret", BOLT_API_KEY: "secret" });
+    const sources: Array<[Config, string | undefined]> = [
+      [{ acme: {} }, "ACME_KEY"],
+      [{ acme: { apiKey: "mine" } }, "models.providers.acme.apiKey"],
+      [{ lab: { baseUrl: "http://lab/v1", headers: { Authorization: "Basic abc" } } }, "models.providers.lab.headers.authorization"],
+      [{ lab: { baseUrl: "http://lab/v1" } }, undefined],
+      [{ acme: { auth: "none" } }, undefined],
+      [{ cube: {} }, undefined],
+    ];
+    for (const [config, source] of sources) expect(one(config, keys).keySource).toBe(source);
+  });
+
   test("an authorization header of one's own replaces the key", () => {
     const provider = one({ lab: { baseUrl: "http://lab/v1", apiKey: "k", headers: { Authorization: "Basic abc" } } });
 

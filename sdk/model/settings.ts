@@ -28,6 +28,8 @@ export interface ProviderSettings<V extends ModelVendor = ModelVendor> {
   /** Without a trailing slash. */
   baseUrl: string;
   apiKey?: string;
+  /** Config key or variable that the key, or a header in its place, comes from. */
+  keySource?: string;
   /** Lower-case names. */
   headers: Record<string, string>;
   timeoutMs: number;
@@ -107,11 +109,13 @@ function withoutAddress(vendors: readonly ModelVendor[]): string {
 }
 
 function keyIn(vendor: ModelVendor, env: (name: string) => string | undefined): string | undefined {
-  for (const name of vendor.keyEnv ?? []) {
-    const key = env(name);
-    if (key !== undefined && key !== "") return key;
-  }
-  return undefined;
+  const name = keyNameIn(vendor, env);
+  return name === undefined ? undefined : env(name);
+}
+
+/** The first variable of a vendor that holds a key. */
+function keyNameIn({ keyEnv = [] }: ModelVendor, env: (name: string) => string | undefined): string | undefined {
+  return keyEnv.find((name) => (env(name) ?? "") !== "");
 }
 
 interface Source<V extends ModelVendor> {
@@ -133,6 +137,7 @@ function resolve<V extends ModelVendor>(id: string, source: Source<V>): Provider
     name: vendor?.name ?? id,
     baseUrl: url.href.replace(/(?<!\/)\/+$/, ""),
     ...(apiKey === undefined ? {} : { apiKey }),
+    ...keySourceOf(id, source, headers),
     headers,
     ...timeoutsOf(entry, url),
     models: (entry.models ?? []).map(definedOnly),
@@ -167,6 +172,15 @@ export function modelParamsOf(
 /** A vendor's key from the environment goes where the vendor's own entry says: the operator wrote that address for it. No other entry gets it. */
 function keyOf({ entry, vendor, env }: Source<ModelVendor>): string | undefined {
   return entry.apiKey ?? (vendor && keyIn(vendor, env));
+}
+
+/** The name of the place, not what is there. */
+function keySourceOf(id: string, { entry, vendor, env }: Source<ModelVendor>, headers: Record<string, string>): { keySource?: string } {
+  if (headers.authorization !== undefined) return { keySource: `models.providers.${id}.headers.authorization` };
+  if (entry.auth === "none") return {};
+  if (entry.apiKey !== undefined) return { keySource: `models.providers.${id}.apiKey` };
+  const name = vendor && keyNameIn(vendor, env);
+  return name === undefined ? {} : { keySource: name };
 }
 
 function whyUnavailable(at: { id: string; source: Source<ModelVendor>; url: URL; authorized: boolean }): string | undefined {

@@ -58,6 +58,7 @@ export function createVendorProvider(settings: ProviderSettings<ModelVendor>, de
     id: settings.id,
     name: settings.name,
     ...(settings.defaultModel === undefined ? {} : { defaultModel: settings.defaultModel }),
+    ...(settings.keySource === undefined ? {} : { keySource: settings.keySource }),
     firstAnswerMs: settings.firstAnswerMs,
     models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? settings.models : catalog.models()),
     available: () => (settings.unavailable === undefined ? { ok: true } : { ok: false, reason: settings.unavailable }),

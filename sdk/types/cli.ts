@@ -122,8 +122,11 @@ export interface CliContext {
   startAdvice(): Promise<string>;
   /** Process that holds the state lock of this profile; undefined when none is alive. */
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
-  /** Boots the kernel without a listener and only these plugins (and what they require) under the state lock. */
-  local(plugins: string[]): Promise<CliLocal>;
+  /**
+   * Boots the kernel without a listener and only these plugins (and what they require) under the state lock. `quiet`: for a command that shows itself what the
+   * plugins warn of; only errors are logged.
+   */
+  local(plugins: string[], options?: { quiet?: boolean }): Promise<CliLocal>;
   /** Lets a plugin load again that ended a gateway by blocking its event loop; false when nothing kept it out. */
   liftQuarantine(id: string): Promise<boolean>;
   /** Plugins as their manifests say, no code run. */

@@ -153,6 +153,8 @@ export interface ModelProvider {
   defaultModel?: string;
   /** The provider that answers when no other is available. At most one. */
   embedded?: boolean;
+  /** Where its key comes from: a config key or the name of a variable, for people to read; never the key. Absent: it has none, or nobody knows. */
+  keySource?: string;
   /** Longest wait for the first word of an answer, in ms, as far as the config does not say; default 120 000. A server on this machine may read a long prompt for minutes. */
   firstAnswerMs?: number;
   models(): ModelInfo[] | Promise<ModelInfo[]>;

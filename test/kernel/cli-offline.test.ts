@@ -85,3 +85,22 @@ test("a secret that is a reference is no missing secret for doctor", async () =>
   const { out } = await svc("doctor");
   expect(out).not.toContain("auth/missing");
 });
+
+test("models are shown as config and environment have them, and no server is asked", async () => {
+  const lab = { baseUrl: "http://127.0.0.1:1/v1", apiKey: "sk-of-the-lab", models: [{ id: "m", contextWindow: 32_000 }] };
+  const config = { models: { providers: { lab, nobody: { apiKey: "sk-of-nobody" } } }, agents: { defaults: { model: "lab/m" } } };
+  await svc("setup");
+  await writeFile(join(home, "models.json"), JSON.stringify(config));
+  await svc("config", "patch", "--file", join(home, "models.json"));
+
+  const status = await svc("models", "status");
+  expect(status).toMatchObject({ code: 0, err: "Gateway not reachable — showing config only.\n" });
+  expect(status.out).toMatch(/^ {2}main \(default\) {2}lab\/m {2}ready$/m);
+  expect(status.out).toMatch(/^ {2}lab {2}ready {2}key from models\.providers\.lab\.apiKey$/m);
+  expect(status.out).toMatch(/^Not used\n {2}nobody {2}no active plugin knows an address for it; set its baseUrl$/m);
+
+  const { err, out } = await svc("models", "list", "--json");
+  expect(err).toBe("");
+  expect(JSON.parse(out)).toMatchObject({ ok: true, source: "config", models: [{ id: "m", provider: "lab" }, { provider: "recall" }] });
+  expect((await svc("models", "test")).err).toContain("gateway not reachable");
+});

@@ -41,9 +41,9 @@ describe("the scope of every method", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
       words(`channels.login gateway.doctor memory.get plugins.dev messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
-      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test`);
-    const readable = words("memory.get messaging.queue.list webhooks.list webhooks.recent webhooks.show");
-    const writable = words("messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
+      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set`);
+    const readable = words("memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show");
+    const writable = words("models.test messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
     const scopeOf = (name: string) => {
       if (name === "messaging.pairing.revoke") return "pairing";
       return readable.includes(name) ? "read" : writable.includes(name) ? "write" : "admin";

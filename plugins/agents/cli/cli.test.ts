@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentsGateway, createAgentsGateway } from "../../../test/fixtures/agents-gateway.ts";
 import { runCommand } from "../../../test/fixtures/run-command.ts";
 import agent from "./agent.ts";
+import models from "./models.ts";
+import modelsChange from "./models-change.ts";
 import sessions from "./sessions.ts";
 
 let gw: AgentsGateway;
@@ -104,5 +106,52 @@ describe("svc sessions", () => {
       ["message", "user", "two"],
       ["message", "assistant", "Hello from the script."],
     ]);
+  });
+});
+
+describe("svc models", () => {
+  const models_ = (name: string, values: CliValues = {}, positionals: string[] = []) => {
+    const found = [...models, ...modelsChange].find((c) => c.path.join(" ") === `models ${name}`);
+    if (!found) throw new Error(name);
+    return run(found, { url: "named", ...values }, { positionals });
+  };
+
+  test("lists models and shows how they are", async () => {
+    expect((await models_("list", { provider: "script" })).out).toMatch(
+      /^MODEL {2}CONTEXT {2}READS {2}NOTES\n[\s\S]*^script\/ok .*default$/m,
+    );
+    expect((await models_("list", { provider: "nobody" })).out).toBe(
+      'No model of "nobody": no plugin offers such a provider; see svc models status.\n',
+    );
+    expect(JSON.parse((await models_("list", { json: true })).out)).toMatchObject({ ok: true, source: "gateway" });
+    expect((await models_("status")).out).toMatch(/^ {2}main \(default\) +script\/ok +ready$/m);
+    expect(JSON.parse((await models_("status", { json: true, probe: true })).out)).toMatchObject({
+      providers: [{ id: "script", state: "ready" }],
+    });
+  });
+
+  test("tests one: exit code 0 with an answer, 1 with a fault and its sentence", async () => {
+    expect(await models_("test")).toMatchObject({
+      ...{ code: 0, err: "" },
+      out: expect.stringMatching(/^script\/ok: answered in \d+\.\d s, 12 tokens in, 5 out\n$/),
+    });
+    const { code, out, err } = await models_("test", {}, ["script/refused"]);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^script\/refused: no answer \([a-z ]+, \d+\.\d s\)\n {2}the request was refused\n$/);
+    expect(JSON.parse((await models_("test", { json: true }, ["script/refused"])).out)).toMatchObject({ ok: false });
+  });
+
+  test("sets the default, and names the agents that keep their own", async () => {
+    expect((await models_("set", { agent: "echo", fallback: "script/ok\nscript/tool" }, ["script/echo"])).out).toBe(
+      "agents.list[id=echo].model: script/echo, then script/ok, then script/tool\n",
+    );
+    expect((await models_("set", { agent: "echo", "no-fallback": true }, ["script/echo"])).out).toBe(
+      "agents.list[id=echo].model: script/echo\n",
+    );
+    expect((await models_("set", {}, ["script/ok"])).out).toMatch(
+      /^agents\.defaults\.model: script\/ok\nAnswers: main\nKeep a model of their own: echo, /,
+    );
+    await expect(models_("set", { fallback: "script/ok", "no-fallback": true }, ["script/ok"])).rejects.toMatchObject({ code: "usage" });
+    await expect(models_("set")).rejects.toMatchObject({ code: "usage" });
   });
 });

@@ -48,6 +48,9 @@ export function createModelChoice(config: SvcConfig, catalog: Catalog): ModelCho
     if (full && provider && (await offers(catalog, provider, full.model))) return full;
     const bare = await findBare(catalog, text, provider ? undefined : preferred);
     if (bare) return bare;
+    const isUnserved = full && !provider && Object.hasOwn(config.models.providers, full.provider);
+    if (isUnserved)
+      throw agentErrors.invalidModel({ model: text, hint: `; no active plugin offers "${full.provider}", see svc models status` });
     throw await unknownModel(catalog, text, [...aliases.keys()]);
   };
 

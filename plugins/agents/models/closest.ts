@@ -1,9 +1,13 @@
-/** The candidate with the fewest edits from `text`, ignoring case; undefined when there is none. */
+/** Share of a text that may differ before a candidate is no suggestion any more. */
+const MAX_DIFFERENCE = 0.75;
+
+/** The candidate with the fewest edits from `text`, ignoring case; undefined when none is like it. */
 export function closest(text: string, candidates: readonly string[]): string | undefined {
   let best: { id: string; distance: number } | undefined;
   for (const id of candidates) {
     const bare = id.slice(id.indexOf("/") + 1);
     const distance = Math.min(editDistance(text.toLowerCase(), id.toLowerCase()), editDistance(text.toLowerCase(), bare.toLowerCase()));
+    if (distance > MAX_DIFFERENCE * Math.max(text.length, bare.length)) continue;
     if (!best || distance < best.distance) best = { id, distance };
   }
   return best?.id;

@@ -73,7 +73,7 @@ export function modelFindings({ named, providers, skipped, thinking, inForce }: 
         severity: "error",
         path,
         message: `model "${nameOf(found)}" of agent "${found.agentId}" cannot be used: ${found.reason}`,
-        fix: "name one of svc gateway call models.list, or configure its provider in models.providers",
+        fix: "name one that svc models list shows, or configure its provider in models.providers",
       }),
     ),
     ...providers.flatMap(({ id, state }) => providerFindings(id, state)),

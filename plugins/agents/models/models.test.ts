@@ -301,4 +301,5 @@ test("the closest id is named", () => {
   expect(closest("gpt-5-mni", ids)).toBe("openai/gpt-5-mini");
   expect(closest("Mistral/Larg", ids)).toBe("mistral/large");
   expect(closest("x", [])).toBeUndefined();
+  expect(closest("anthropic/claude-sonnet-4-5", ["recall/recall"])).toBeUndefined();
 });

@@ -1,7 +1,8 @@
 import { agentsMethods } from "./methods/agents.ts";
+import { modelsMethods } from "./methods/models.ts";
 import { runsMethods } from "./methods/runs.ts";
 import { sessionsMethods } from "./methods/sessions.ts";
 import { systemMethods } from "./methods/system.ts";
 
 /** Methods of the protocol that this plugin serves. */
-export const servedMethods = { ...agentsMethods, ...runsMethods, ...sessionsMethods, ...systemMethods } as const;
+export const servedMethods = { ...agentsMethods, ...modelsMethods, ...runsMethods, ...sessionsMethods, ...systemMethods } as const;

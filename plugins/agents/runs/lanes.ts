@@ -23,7 +23,7 @@ const TOLD_EACH_STEP = 10;
 export class Lanes {
   readonly #places: (lane: RunLane) => number;
   readonly #waiting = new Map<string, LaneJob[]>();
-  /** What is at work, by session. */
+  /** Jobs at work, by session. */
   readonly #busy = new Map<string, LaneJob>();
   /** Position that a waiting job was last told. */
   readonly #told = new WeakMap<LaneJob, number>();

@@ -13,7 +13,10 @@ const states: Record<Models[number]["state"], string> = {
   none: "none",
 };
 
-/** `openai/gpt-5.4-mini (ready)`, with the agent's name in front where they differ; undefined without a plugin for agents. Pure. */
+/**
+ * `openai/gpt-5.4-mini (ready)`, with the agent's name in front where they differ; undefined without a plugin for agents. Reasons stand among the issues
+ * and in `svc models status`. Pure.
+ */
 export function modelsLine(models: Models | undefined): string | undefined {
   if (!models || models.length === 0) return undefined;
   const texts = models.map((row) => ({ agentId: row.agentId, text: textOf(row) }));
@@ -22,9 +25,8 @@ export function modelsLine(models: Models | undefined): string | undefined {
   return texts.map(({ agentId, text }) => `${agentId}: ${text}`).join("; ");
 }
 
-function textOf({ provider, model, state, reason, until }: Models[number]): string {
+function textOf({ provider, model, state, until }: Models[number]): string {
   if (state === "none") return "none";
   const rest = until === undefined ? "" : ` until ${new Date(until).toLocaleTimeString("sv-SE")}`;
-  const why = reason === undefined ? "" : `: ${reason}`;
-  return `${provider === "" ? model : `${provider}/${model}`} (${states[state]}${rest}${why})`;
+  return `${provider === "" ? model : `${provider}/${model}`} (${states[state]}${rest})`;
 }

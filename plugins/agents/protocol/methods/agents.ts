@@ -12,7 +12,7 @@ const avatar = z.string().min(1).max(4_096);
 /** Any text gets as far as the question which files there are: the answer to another one is `unsupported file`. */
 const fileName = z.string().max(256);
 
-/** Agents, their models and tools. */
+/** Agents and their tools. */
 export const agentsMethods = {
   "agent.identity.get": methodSpec(
     "read",
@@ -77,15 +77,6 @@ export const agentsMethods = {
       sessionKey: sessionKey.optional(),
       agentId: agentId.optional(),
       idempotencyKey: idempotencyKey.optional(),
-    }),
-  ),
-  "models.list": methodSpec(
-    "read",
-    "models of the available providers",
-    z.strictObject({
-      agentId: agentId.optional(),
-      view: z.enum(["default", "configured", "all"]).optional(),
-      provider: z.string().optional(),
     }),
   ),
 } as const;

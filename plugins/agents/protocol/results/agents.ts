@@ -13,19 +13,6 @@ const agent = z.object({
   model: z.object({ primary: text, fallbacks: z.array(text).exactOptional() }).exactOptional(),
 });
 
-const model = z.object({
-  id: text,
-  name: text,
-  provider: text,
-  alias: text.exactOptional(),
-  tags: z.array(text).exactOptional(),
-  available: z.boolean().exactOptional(),
-  unavailableReason: z.enum(["missing-auth", "auth-failed", "cooldown"]).exactOptional(),
-  contextWindow: count.exactOptional(),
-  reasoning: z.boolean().exactOptional(),
-  input: z.array(text).exactOptional(),
-});
-
 const fileRow = z.object({
   name: text,
   path: text,
@@ -45,7 +32,7 @@ const file = z.object({
   }),
 });
 
-/** Answers about agents, their files and models. */
+/** Answers about agents and their files. */
 export const agentsResults = {
   "agents.list": z.object({ defaultId: agentId, mainKey: text, scope: z.enum(["per-sender", "global"]), agents: z.array(agent) }),
   "agents.create": z.object({
@@ -69,11 +56,4 @@ export const agentsResults = {
   "agents.files.list": z.object({ agentId, workspace: text, files: z.array(fileRow) }),
   "agents.files.get": file,
   "agents.files.set": file,
-  "models.list": z.object({
-    models: z.array(model),
-    skipped: z
-      .array(z.object({ provider: text, reason: text }))
-      .exactOptional()
-      .describe("providers that are configured or have a plugin and cannot be used, and why"),
-  }),
 };
