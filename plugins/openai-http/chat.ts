@@ -65,7 +65,7 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginCon
     message: turn.message,
     agentId: target.agentId,
     sessionKey: target.sessionKey,
-    ...(target.isFresh ? { transcript: "single" as const } : {}),
+    ...(target.isFresh ? { transcript: "single" as const, unstoredTurns: turn.history.length } : {}),
     trigger: "user",
     actor: { kind: "http", scopes: call.scopes },
     ...(attachments.length > 0 ? { attachments } : {}),

@@ -39,8 +39,8 @@ export interface RunRequest {
    */
   resume?: boolean;
   /**
-   * `fresh`: the run begins a new transcript of its session. `single`: the request stands alone in a new session, which nobody continues: its `history` is read
-   * and not stored, and soon after a success only the row of the run is left. Default `continue`.
+   * `fresh`: the run begins a new transcript of its session. `single`: the request stands alone in a new session, which nobody continues: soon after a success
+   * only the row of the run is left. Default `continue`.
    */
   transcript?: "continue" | "fresh" | "single";
   trigger: RunTrigger;
@@ -63,6 +63,10 @@ export interface RunRequest {
   sender?: MessageSender;
   /** Turns that precede the message and are not yet in the session. */
   history?: Array<{ role: "user" | "assistant" | "toolResult"; content: MessageBlock[]; toolCallId?: string; toolName?: string }>;
+  /**
+   * Turns at the start of `history` that are read before the transcript and not stored: whoever brings the whole conversation each time, or keeps it. Default 0.
+   */
+  unstoredTurns?: number;
   /** Tools that the caller runs itself: a call to one ends the run with `stopReason: "tool_calls"`. */
   clientTools?: ModelToolSpec[];
   toolChoice?: ToolChoice;

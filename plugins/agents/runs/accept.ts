@@ -26,7 +26,7 @@ import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { senderDetails } from "../sessions/sender.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { requestBlocks } from "./attachments.ts";
-import { isSingle, missingTurns } from "./given-history.ts";
+import { missingTurns, ownTurns } from "./given-history.ts";
 import { hasRoom, queueModeOf } from "./queue.ts";
 import { Run } from "./run.ts";
 import { callsOf } from "./transcript.ts";
@@ -123,7 +123,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     hasOperatorTools: hasOperatorTools({ request, session: base, events }),
   });
   // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
-  const brings = !isSingle(request) && (request.history?.length ?? 0) + (request.toolResults?.length ?? 0) > 0;
+  const brings = ownTurns(request).length + (request.toolResults?.length ?? 0) > 0;
   const known = base === before && brings ? await newestMessages(kit.store(), base.sessionId, { limit: COMPARED_ROWS }) : [];
   const messages = withEvents(messagesFor(run, known, now), run, { events, now });
   const change = changeFor(run, base, { now, label: options.label, isBusy: runsOf(kit, sessionKey).some((r) => r.phase !== "queued") });
@@ -181,7 +181,7 @@ function checkRequest(request: RunRequest, agent: AgentInfo, kit: Kit): void {
 function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMessage[] {
   const { request } = run;
   const base = () => ({ id: randomUUID(), sessionId: run.sessionId, ts: now });
-  const turns = isSingle(request) ? [] : missingTurns(request.history ?? [], rows).slice(-MAX_GIVEN_TURNS);
+  const turns = missingTurns(ownTurns(request), rows).slice(-MAX_GIVEN_TURNS);
   const given: NewMessage[] = turns.map(({ role, content, toolCallId, toolName }) => ({
     ...base(),
     role,
@@ -190,8 +190,7 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolName === undefined ? {} : { toolName }),
   }));
-  const named = isSingle(request) ? (request.history ?? []) : [...rows, ...given];
-  const names = new Map(named.flatMap((r) => callsOf(r.content).map((c) => [c.id, c.name] as const)));
+  const names = new Map([...rows, ...(request.history ?? [])].flatMap((r) => callsOf(r.content).map((c) => [c.id, c.name] as const)));
   const answers: NewMessage[] = (request.toolResults ?? []).map(({ toolCallId, text }) => ({
     ...base(),
     role: "toolResult",

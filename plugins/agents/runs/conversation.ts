@@ -2,7 +2,7 @@ import type { JsonObject, MessageRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { sinceCompaction } from "../sessions/compaction.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
-import { givenRows } from "./given-history.ts";
+import { unstoredRows } from "./given-history.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 import { orderByRun, toModelMessages } from "./transcript.ts";
@@ -17,7 +17,7 @@ type UserMessage = Extract<PromptMessage, { role: "user" }>;
 /** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
 export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]> {
   const stored = await newestMessages(kit.store(), run.sessionId, { limit: MAX_ROWS });
-  const all = [...givenRows(run, MAX_ROWS - stored.length), ...stored];
+  const all = [...unstoredRows(run, MAX_ROWS - stored.length), ...stored];
   const own = new Set([run, ...run.followers].map((r) => r.id));
   const { rows, summary } = sinceCompaction(all);
   const read = run.heartbeat?.lightContext ? rows.filter((row) => row.runId !== undefined && own.has(row.runId)) : rows;

@@ -27,21 +27,22 @@ export function missingTurns(given: readonly GivenTurn[], rows: readonly Message
   return [];
 }
 
-/** True for a request whose history is part of it and of no transcript. */
-export function isSingle({ transcript }: Pick<RunRequest, "transcript">): boolean {
-  return transcript === "single";
-}
-
-/** The newest turns that a single request brought, as rows that were never stored. */
-export function givenRows({ request, sessionId, acceptedAt: ts }: GivenTo, limit: number): MessageRow[] {
-  if (!isSingle(request) || limit <= 0) return [];
-  return (request.history ?? []).slice(-limit).map((turn, i) => ({ ...turn, id: `given-${i}`, seq: 0, sessionId, ts, kind: "history" }));
+/** The turns of a request that belong into the transcript. */
+export function ownTurns({ history = [], unstoredTurns = 0 }: Pick<RunRequest, "history" | "unstoredTurns">): readonly GivenTurn[] {
+  return unstoredTurns === 0 ? history : history.slice(unstoredTurns);
 }
 
 interface GivenTo {
-  request: Pick<RunRequest, "transcript" | "history">;
+  request: Pick<RunRequest, "history" | "unstoredTurns">;
   sessionId: string;
   acceptedAt: number;
+}
+
+/** The newest of the turns that are read and not stored, as rows. */
+export function unstoredRows({ request, sessionId, acceptedAt: ts }: GivenTo, limit: number): MessageRow[] {
+  const { history = [], unstoredTurns = 0 } = request;
+  const turns = history.slice(Math.max(0, unstoredTurns - Math.max(0, limit)), unstoredTurns);
+  return turns.map((turn, i) => ({ ...turn, id: `given-${i}`, seq: 0, sessionId, ts, kind: "history" }));
 }
 
 function seenBy(rows: readonly MessageRow[]): Seen[] {

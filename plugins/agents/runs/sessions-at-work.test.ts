@@ -259,7 +259,7 @@ test("programs leave a place to people, and a run that waits for one is told its
   const events = programs[4]?.events()[Symbol.asyncIterator]();
   expect((await events?.next())?.value).toMatchObject({ seq: 1, stream: "lifecycle", data: { phase: "queued", position: 2 } });
 
-  for (const run of programs) run.abort();
+  for (const run of programs) run.abort("rpc");
   await gw.release();
   await gw.waiting(1);
   await gw.release();

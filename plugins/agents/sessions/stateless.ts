@@ -1,6 +1,5 @@
 import { isSvcError, messageOf } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
-import { isSingle } from "../runs/given-history.ts";
 import type { Run } from "../runs/run.ts";
 
 /** Key of a request without a session of its own: of a chat completion (`openai:<uuid>`) or of a response (`openresponses:<uuid>`). */
@@ -30,7 +29,7 @@ export class SingleRequests {
 
   /** Called at the end of each run; never waits. */
   ended({ id, sessionKey, sessionId, request, done }: Run): void {
-    if (!isSingle(request) || !isStatelessKey(sessionKey)) return;
+    if (request.transcript !== "single" || !isStatelessKey(sessionKey)) return;
     done
       .then(async ({ status }) => {
         if (status !== "ok" || this.#kit.config.session.maintenance.mode !== "enforce") return;

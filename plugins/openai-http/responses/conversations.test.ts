@@ -47,6 +47,27 @@ describe("sessions", () => {
     expect(system()).not.toContain("Rhyme.");
   });
 
+  test("do not store a long history that the request brought, and go on with it all the same", async () => {
+    const long = "x".repeat(9_000);
+    const known = new Set(await sessions());
+    const first = await ask({ input: [user(long), { role: "assistant", content: "read" }, user("one")] });
+    const second = await ask({ input: "two", previous_response_id: first.id });
+    await ask({ input: [user("three"), user("four")], previous_response_id: second.id });
+
+    expect(told().slice(1)).toEqual([
+      ["user", long],
+      ["assistant", "read"],
+      ["user", "one"],
+      ["assistant", okText],
+      ["user", "two"],
+      ["assistant", okText],
+      ["user", "three"],
+      ["user", "four"],
+    ]);
+    const key = (await sessions()).find((one) => !known.has(one)) as string;
+    expect((await history(key)).map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant", "user", "user", "assistant"]);
+  });
+
   test("of somebody else's response are not found: another agent, another session key, a reset session", async () => {
     const { id } = await ask({ input: "one" }, { headers: { "x-svc-session-key": "mine" } });
     const next = { input: "two", previous_response_id: id };

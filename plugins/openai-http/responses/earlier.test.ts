@@ -36,7 +36,7 @@ function start(): EarlierResponses {
 describe("a response", () => {
   test("is continued by its owner for 30 minutes, also after a restart", async () => {
     const id = responseId();
-    await start().record(id, session, owner);
+    await start().record(id, session, owner, []);
     now += 30 * 60_000 - 1;
 
     expect(await start().sessionOf(id, owner)).toBe(session.sessionKey);
@@ -52,14 +52,14 @@ describe("a response", () => {
     ["another session key", { headerKey: "x" }],
   ])("is not found with %s", async (_name, change) => {
     const id = responseId();
-    await start().record(id, session, owner);
+    await start().record(id, session, owner, []);
 
     await expect(start().sessionOf(id, { ...owner, ...change })).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
   });
 
   test("is not found when its session has begun anew, or by an id that is none", async () => {
     const id = responseId();
-    await start().record(id, session, owner);
+    await start().record(id, session, owner, []);
     current = "s2";
 
     for (const asked of [id, "resp_1", "", `resp_${"x".repeat(10_000)}`]) {
@@ -69,18 +69,43 @@ describe("a response", () => {
 
   test("goes when 500 newer ones are there; credentials are in none of them", async () => {
     const ids = Array.from({ length: 501 }, responseId);
-    for (const id of ids.slice(0, 250)) await start().record(id, session, owner);
+    for (const id of ids.slice(0, 250)) await start().record(id, session, owner, []);
     const earlier = start();
     for (const id of ids.slice(250)) {
       now += 1;
-      await earlier.record(id, session, owner);
+      await earlier.record(id, session, owner, []);
     }
 
     expect(rows.size).toBe(500);
     expect(JSON.stringify([...rows])).not.toContain(owner.caller);
     expect(await earlier.sessionOf(ids[500] as string, owner)).toBe(session.sessionKey);
     now += 30 * 60_000;
-    for (let i = 0; i < 26; i++) await earlier.record(responseId(), session, owner);
+    for (let i = 0; i < 26; i++) await earlier.record(responseId(), session, owner, []);
     expect(rows.size).toBe(26);
+  });
+
+  test("with a long history that was not stored is not found after a restart", async () => {
+    const id = responseId();
+    const given = [{ role: "user" as const, content: [{ type: "text" as const, text: "long" }] }];
+    const earlier = start();
+    await earlier.record(id, session, owner, given);
+
+    expect(await earlier.sessionOf(id, owner)).toBe(session.sessionKey);
+    expect(earlier.givenOf(session.sessionKey)).toEqual(given);
+    const later = start();
+    await later.record(id, session, owner);
+    await expect(later.sessionOf(id, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
+  });
+
+  test("is renewed by a repeat of its request, which makes no row of its own", async () => {
+    const [id, other] = [responseId(), responseId()];
+    const earlier = start();
+    await earlier.record(id, session, owner, []);
+    now += 29 * 60_000;
+    for (const one of [id, other]) await earlier.record(one, session, owner);
+    now += 29 * 60_000;
+
+    expect(await earlier.sessionOf(id, owner)).toBe(session.sessionKey);
+    await expect(earlier.sessionOf(other, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
   });
 });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { isRecord, messageOf, type PluginContext } from "svc/sdk";
+import { isRecord, messageOf, type PluginContext, type RunRequest } from "svc/sdk";
 import { openAiHttpErrors } from "../errors.ts";
+import { GivenHistories } from "./given-history.ts";
 import { responseOfMessage } from "./resource.ts";
 
 /** Time after which a response cannot be continued any more. */
@@ -10,6 +11,8 @@ const MAX_ROWS = 500;
 /** Rows that are dropped with one that is added. */
 const MAX_DROPPED = 20;
 const PREFIX = "response:";
+
+type GivenTurns = NonNullable<RunRequest["history"]>;
 
 /** The caller of a response, and the session key it named. Another one may not continue it. */
 export interface ResponseOwner {
@@ -26,6 +29,8 @@ interface Row {
   sessionId: string;
   owner: string;
   at: number;
+  /** Its history is remembered, and not in the transcript. */
+  hasGiven?: true;
 }
 
 /** Responses that later requests can continue: rows of the store, so that they outlive a restart. */
@@ -33,19 +38,28 @@ export class EarlierResponses {
   readonly #ctx: Pick<PluginContext, "kv" | "clock" | "logger" | "service">;
   /** Times of the rows by key, oldest first. */
   #known: Promise<Map<string, number>> | undefined;
+  readonly #given = new GivenHistories(TTL_MS);
 
   constructor(ctx: Pick<PluginContext, "kv" | "clock" | "logger" | "service">) {
     this.#ctx = ctx;
   }
 
-  /** Never rejects: an answer that cannot be continued is an answer all the same. */
-  async record(id: string, session: { sessionKey: string; sessionId: string }, owner: ResponseOwner): Promise<void> {
+  /**
+   * Never rejects: an answer that cannot be continued is an answer all the same.
+   * @param given history of its session that is not stored; undefined: unknown, so that only a row that is there is renewed
+   */
+  async record(id: string, session: { sessionKey: string; sessionId: string }, owner: ResponseOwner, given?: GivenTurns): Promise<void> {
     const { kv, clock, logger } = this.#ctx;
     const { sessionKey, sessionId } = session;
     try {
       const known = await this.#rows();
       const at = clock.now();
-      await kv.set(PREFIX + id, { sessionKey, sessionId, owner: digestOf(id, owner), at } satisfies Row);
+      const before = given ? undefined : toRow(await kv.get(PREFIX + id));
+      if (!given && !before) return;
+      const hasGiven = given ? given.length > 0 : before?.hasGiven === true;
+      if (given && hasGiven) this.#given.keep(sessionKey, given, at);
+      const row: Row = { sessionKey, sessionId, owner: digestOf(id, owner), at, ...(hasGiven ? { hasGiven } : {}) };
+      await kv.set(PREFIX + id, row);
       known.delete(PREFIX + id);
       known.set(PREFIX + id, at);
       this.#tidy(known, at);
@@ -56,13 +70,21 @@ export class EarlierResponses {
 
   /**
    * The session of a response, for its owner.
-   * @throws {SvcError} `v1-previous-response-not-found` for one that is unknown, of somebody else, too old, or whose session has begun anew
+   * @throws {SvcError} `v1-previous-response-not-found` for one that is unknown, of somebody else, too old, whose session has begun anew, or whose long
+   * history was lost with a restart
    */
   async sessionOf(id: string, owner: ResponseOwner): Promise<string> {
     const row = /^resp_[0-9a-f-]{36}$/.test(id) ? await this.#find(id, owner) : undefined;
     const session = row && (await this.#ctx.service("store@2").sessions.get(row.sessionKey));
-    if (!row || session?.sessionId !== row.sessionId) throw openAiHttpErrors.v1PreviousResponseNotFound({ id: id.slice(0, 100) });
+    const isWhole = row?.hasGiven !== true || this.#given.of(row.sessionKey) !== undefined;
+    if (!row || !isWhole || session?.sessionId !== row.sessionId)
+      throw openAiHttpErrors.v1PreviousResponseNotFound({ id: id.slice(0, 100) });
     return row.sessionKey;
+  }
+
+  /** The long history that a session of a response began with. */
+  givenOf(sessionKey: string): GivenTurns {
+    return this.#given.of(sessionKey) ?? [];
   }
 
   /** The text of an earlier answer by the id of its message; undefined for one that is not known. */
@@ -109,7 +131,7 @@ function digestOf(id: string, { caller, agentId, headerKey }: ResponseOwner): st
 
 function toRow(value: unknown): Row | undefined {
   if (!isRecord(value)) return undefined;
-  const { sessionKey, sessionId, owner, at } = value;
+  const { sessionKey, sessionId, owner, at, hasGiven } = value;
   const isRow = typeof sessionKey === "string" && typeof sessionId === "string" && typeof owner === "string" && typeof at === "number";
-  return isRow ? { sessionKey, sessionId, owner, at } : undefined;
+  return isRow ? { sessionKey, sessionId, owner, at, ...(hasGiven === true ? { hasGiven } : {}) } : undefined;
 }

@@ -7,6 +7,7 @@ import { callerOf, isRepeat, repeatedRun, requestIdOf } from "../idempotency.ts"
 import { checkBackendModelScope, parseBackendModel, resolveAgent, resolveTarget, type Target } from "../target.ts";
 import { demandInstruction } from "../tools.ts";
 import { EarlierResponses, type ResponseOwner } from "./earlier.ts";
+import { isLong } from "./given-history.ts";
 import { toResponsesTurn } from "./input.ts";
 import { readMedia } from "./media.ts";
 import { relayResponse } from "./relay.ts";
@@ -37,7 +38,8 @@ export function createResponsesHandler(ctx: PluginContext): (call: HttpCall) => 
     const owner = ownerOf(call, request, ctx);
     const { uuid, isKeyed } = await requestIdOf(call, ctx.snapshot());
     const id = `resp_${uuid}`;
-    const handle = (isKeyed ? await repeatedRun(id, call, ctx) : undefined) ?? (await begin(id, { call, request, owner, earlier }, ctx));
+    const repeated = isKeyed ? await repeatedRun(id, call, ctx) : undefined;
+    const { handle, given } = repeated ? { handle: repeated, given: undefined } : await begin(id, { call, request, owner, earlier }, ctx);
     const head = {
       id,
       createdAtMs: handle.acceptedAt,
@@ -45,7 +47,7 @@ export function createResponsesHandler(ctx: PluginContext): (call: HttpCall) => 
       previousResponseId: request.previousResponseId,
       echo: request.echo,
     };
-    const work = { call, request, owner, handle, head, record: () => earlier.record(id, handle, owner) };
+    const work = { call, request, owner, handle, head, record: () => earlier.record(id, handle, owner, given) };
     const answer = request.stream ? streamed(work, ctx) : await whole(work);
     if (isRepeat(handle)) answer.headers.set("Idempotent-Replay", "true");
     return answer;
@@ -66,7 +68,13 @@ interface Begin {
   earlier: EarlierResponses;
 }
 
-async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: PluginContext): Promise<RunHandle> {
+/** The run, and the history of its session that is not stored. */
+interface Begun {
+  handle: RunHandle;
+  given: NonNullable<RunRequest["history"]>;
+}
+
+async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: PluginContext): Promise<Begun> {
   const target = await targetOf({ call, request, owner, earlier }, ctx);
   const turn = toResponsesTurn(
     request.input,
@@ -83,6 +91,8 @@ async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: 
   const { clientTools, demand, thinking, sampling } = request;
   const instruction = demand ? demandInstruction(demand, clientTools) : "";
   const system = [request.instructions, ...turn.system, ...texts, instruction].filter((text) => text !== "").join("\n\n");
+  const given = target.isFresh ? (isLong(turn.history) ? turn.history : []) : earlier.givenOf(target.sessionKey);
+  const history = target.isFresh ? turn.history : [...given, ...turn.history];
   const run: RunRequest = {
     runId: id,
     message: turn.message,
@@ -94,13 +104,13 @@ async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: 
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(system === "" ? {} : { extraSystem: system }),
-    ...(turn.history.length > 0 ? { history: turn.history } : {}),
+    ...(history.length > 0 ? { history, unstoredTurns: given.length } : {}),
     ...(turn.toolResults.length > 0 ? { toolResults: turn.toolResults } : {}),
     ...(clientTools.length > 0 ? { clientTools } : {}),
     ...(demand ? { toolChoice: demand.tool === undefined ? ("required" as const) : { name: demand.tool } } : {}),
     ...(Object.keys(sampling).length > 0 ? { sampling } : {}),
   };
-  return ctx.service("agents@1").run(run);
+  return { handle: await ctx.service("agents@1").run(run), given };
 }
 
 /** The session of the response that is continued, else that of the headers and of `user`. */

@@ -1,0 +1,57 @@
+import type { RunRequest } from "svc/sdk";
+
+type Turns = NonNullable<RunRequest["history"]>;
+
+/** Longest history, in UTF-16 units, that is stored with a response; a longer one would be stored again with each request of a client that sends all. */
+const MAX_STORED_CHARS = 8_192;
+/** Histories that are remembered, in UTF-16 units together; the oldest go first. */
+const MAX_KEPT_CHARS = 16 * 1024 * 1024;
+
+/** True for a history that is remembered and not stored. */
+export function isLong(turns: Turns): boolean {
+  return charsOf(turns) > MAX_STORED_CHARS;
+}
+
+/** Long histories that responses began with, by session, for as long as these can be continued. Gone after a restart. */
+export class GivenHistories {
+  readonly #ttlMs: number;
+  readonly #kept = new Map<string, { turns: Turns; chars: number; at: number }>();
+  #chars = 0;
+
+  constructor(ttlMs: number) {
+    this.#ttlMs = ttlMs;
+  }
+
+  /** Keeps a history, or keeps it longer. */
+  keep(sessionKey: string, turns: Turns, now: number): void {
+    this.#drop(sessionKey);
+    const chars = charsOf(turns);
+    this.#kept.set(sessionKey, { turns, chars, at: now });
+    this.#chars += chars;
+    for (const [key, { at }] of this.#kept) {
+      if (this.#chars <= MAX_KEPT_CHARS && now - at < this.#ttlMs) return;
+      this.#drop(key);
+    }
+  }
+
+  of(sessionKey: string): Turns | undefined {
+    return this.#kept.get(sessionKey)?.turns;
+  }
+
+  #drop(key: string): void {
+    this.#chars -= this.#kept.get(key)?.chars ?? 0;
+    this.#kept.delete(key);
+  }
+}
+
+function charsOf(turns: Turns): number {
+  let chars = 0;
+  for (const { content } of turns) {
+    for (const block of content) {
+      if (block.type === "text") chars += block.text.length;
+      else if (block.type === "image" || block.type === "file") chars += block.data.length;
+      else if (block.type === "toolCall") chars += JSON.stringify(block.arguments ?? null).length;
+    }
+  }
+  return chars;
+}
