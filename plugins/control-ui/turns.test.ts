@@ -138,6 +138,17 @@ test("places found by memory searches are known, whatever form the result has", 
   ]);
 });
 
+test("a run that waits for a place has its position until it begins", () => {
+  const turnOf = (live: unknown) => turnsOf({ messages: [], live: [live], outgoing: [] })[0];
+  let live = withEvent(run("r"), event("lifecycle", { phase: "queued", position: 3 }, 1_000));
+  live = withEvent(live, event("lifecycle", { phase: "queued", position: 2 }, 2_000));
+  expect(turnOf(live)).toMatchObject({ isLive: true, position: 2 });
+
+  const begun = turnOf(withEvent(live, event("lifecycle", { phase: "start", startedAt: 9_000 }, 9_000)));
+  expect(begun).toMatchObject({ isLive: true, startedAt: 9_000 });
+  expect(begun).not.toHaveProperty("position");
+});
+
 test("events of an unknown kind change nothing", () => {
   const live = withEvent(run("r"), event("assistant", { itemId: "i", text: "x" }));
 

@@ -15,8 +15,10 @@ import { hitsOf } from "./places.js";
  *   details?: unknown, ms?: number }} ToolItem
  * @typedef {{ kind: "note", id: string, level: "info" | "bad", text: string, retry?: string }} NoteItem
  * @typedef {UserItem | SystemItem | TextItem | ToolItem | NoteItem} Item
- * @typedef {{ key: string, seq: number, items: Item[], model?: string, isLive: boolean, isStopping?: boolean, startedAt?: number }} Turn
- * @typedef {{ runId: string, startedAt: number, items: Item[], state: "running" | "stopping" | "ended", note?: NoteItem, model?: string }} LiveRun
+ * @typedef {{ key: string, seq: number, items: Item[], model?: string, isLive: boolean, isStopping?: boolean, startedAt?: number,
+ *   position?: number }} Turn `position`: it waits for a place among the runs; 1 is the next one
+ * @typedef {{ runId: string, startedAt: number, items: Item[], state: "running" | "stopping" | "ended", note?: NoteItem, model?: string,
+ *   position?: number }} LiveRun
  * @typedef {{ key: string, sessionKey: string, text: string, at: number, state: "sending" | "sent" | "failed", error?: string, retry?: boolean }} Outgoing
  */
 
@@ -129,6 +131,7 @@ function addLive(turns, run) {
   turn.isLive = run.state !== "ended";
   turn.isStopping = run.state === "stopping";
   turn.startedAt = run.startedAt;
+  if (run.position !== undefined) turn.position = run.position;
   if (run.model) turn.model = run.model;
 }
 
@@ -149,8 +152,15 @@ export function withEvent(run, { stream, ts, data }) {
     return withTool(run, { kind: "tool", id: data.toolCallId, name: data.name, args: data.args, at: ts, state: "running" });
   }
   if (stream === "tool" && data.phase === "result") return withResult(run, data, ts);
+  if (stream === "lifecycle" && data.phase === "queued") return { ...run, position: data.position };
+  if (stream === "lifecycle" && data.phase === "start") return begun(run, ts);
   if (stream === "lifecycle" && data.phase === "model") return { ...run, model: modelName(data) };
   return run;
+}
+
+/** The run has its place: from here on its time counts. @param {LiveRun} run @param {number} ts @returns {LiveRun} */
+function begun({ position, ...run }, ts) {
+  return position === undefined ? run : { ...run, startedAt: ts };
 }
 
 /** @param {LiveRun} run @param {{ id: string, text: string, at: number }} text @returns {LiveRun} */

@@ -134,7 +134,13 @@ function Found({ turn, agentId }) {
 function Working({ turn }) {
   if (!isOnline.value) return html`<p class="working muted small">The connection was lost during this answer.</p>`;
   const seconds = turn.startedAt === undefined ? "" : ` · ${span(now.value - turn.startedAt)}`;
-  return html`<p class="working muted small"><i class="dot busy"></i>${turn.isStopping ? "Stopping…" : "Answering"}${seconds}</p>`;
+  return html`<p class="working muted small"><i class="dot busy"></i>${turn.isStopping ? "Stopping…" : workWord(turn)}${seconds}</p>`;
+}
+
+/** @param {Turn} turn */
+function workWord({ position }) {
+  if (position === undefined) return "Answering";
+  return position === 1 ? "Waiting for a free place: next" : `Waiting for a free place: number ${position}`;
 }
 
 /** @param {{ items: import("../../core/turns.js").Item[] }} props */
