@@ -6,6 +6,7 @@ import {
   type CliValues,
   commonErrors,
   defineCommand,
+  type EventPayloadOf,
   type FinalResultOf,
   type ParamsOf,
   printableLine,
@@ -92,8 +93,8 @@ function showProgress(cli: CliContext, client: CliClient, runId: string): { read
   const live = cli.stdout.isTTY && !cli.json;
   const off = client.on("agent", (payload) => {
     if (payload.runId !== runId || !live) return;
-    if (payload.stream === "item" && payload.data.phase === "start" && cli.stderr.isTTY)
-      cli.stderr.line(cli.color.dim(`· ${printableLine(payload.data.title)}`));
+    const step = stepOf(payload);
+    if (step !== undefined && cli.stderr.isTTY) cli.stderr.line(cli.color.dim(`· ${step}`));
     if (payload.stream !== "assistant") return;
     const { itemId, delta } = payload.data;
     if (wrote && itemId !== item) cli.stdout.write("\n\n");
@@ -110,6 +111,13 @@ function showProgress(cli: CliContext, client: CliClient, runId: string): { read
       if (wrote) cli.stdout.line();
     },
   };
+}
+
+/** A tool that begins, or a wait for a place among the runs. */
+function stepOf(payload: EventPayloadOf<"agent">): string | undefined {
+  if (payload.stream === "item" && payload.data.phase === "start") return printableLine(payload.data.title);
+  if (payload.stream !== "lifecycle" || payload.data.phase !== "queued") return undefined;
+  return `waiting for a free place, number ${payload.data.position}`;
 }
 
 function toParams(values: CliValues, message: string): ParamsOf<"agent"> {

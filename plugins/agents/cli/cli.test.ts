@@ -1,6 +1,6 @@
 import type { CliCommand, CliValues } from "svc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AgentsGateway, createAgentsGateway } from "../../../test/fixtures/agents-gateway.ts";
+import { type AgentsGateway, createAgentsGateway, eventually } from "../../../test/fixtures/agents-gateway.ts";
 import { runCommand } from "../../../test/fixtures/run-command.ts";
 import agent from "./agent.ts";
 import models from "./models.ts";
@@ -57,6 +57,17 @@ describe("svc agent", () => {
 
   test("fails with the run", async () => {
     await expect(run(agent, { message: "hi", model: "script/refused" })).rejects.toMatchObject({ message: "the request was refused" });
+  });
+
+  test("on a terminal says that it waits for a free place", async () => {
+    const keys = [1, 2, 3, 4].map((n) => `agent:hang:full-${n}`);
+    for (const sessionKey of keys) await gw.rpc("chat.send", { sessionKey, message: "hi", idempotencyKey: sessionKey });
+    await gw.waiting(4);
+    const waiting = run(agent, { message: "hi", "session-key": "late" }, { tty: true });
+    await eventually(async () => expect(await gw.rpc("health", { probe: true })).toMatchObject({ queues: { queued: 1 } }));
+    for (const sessionKey of keys) await gw.rpc("chat.abort", { sessionKey });
+
+    expect(await waiting).toMatchObject({ err: "· waiting for a free place, number 1\n", code: 0 });
   });
 
   test("an interrupt stops the run", async () => {
