@@ -70,7 +70,7 @@ function agentLines(agents: Status["agents"], color: Color): string[] {
   const [names, refs] = [widthOf(rows.map(({ name }) => name)), widthOf(rows.map(({ ref }) => ref))];
   return rows.flatMap(({ name, ref, one }) => [
     `  ${cell(name, names)}  ${cell(ref, refs)}  ${stateOf(one, color)}`.trimEnd(),
-    // What is wrong with a provider stands with the provider.
+    // Problems of a provider stand with the provider.
     ...(one.state === "unknown" || one.state === "none" ? whyLines(one, names + 4) : []),
   ]);
 }
