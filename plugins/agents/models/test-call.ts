@@ -80,7 +80,7 @@ async function callOnce(
       idleMs: Math.min(limits.idleMs, limitMs),
       onText: () => undefined,
     });
-    parts.cooldown.succeeded(provider.id);
+    parts.cooldown.succeeded(provider.id, model);
     return { ok: true, ...ref, latencyMs: took(), text: cutEnd(text.trim(), MAX_SHOWN_CHARS), usage };
   } catch (error) {
     if (signal.aborted) throw signal.reason;

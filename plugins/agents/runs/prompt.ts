@@ -4,6 +4,7 @@ import { whileAlive } from "../common/abort.ts";
 import { optionalService } from "../common/optional-service.ts";
 import type { Kit } from "../kit.ts";
 import type { Candidate } from "../models/choice.ts";
+import { isStatelessKey } from "../sessions/stateless.ts";
 import { conversation } from "./conversation.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
@@ -53,7 +54,7 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
     tools: specs.filter((s) => parts.tools.includes(s.name)),
     messages,
     thinking: thinkingOf(run, kit, session),
-    cacheKey: isStateless(run.sessionKey) ? digest([system, openingOf(messages)]) : digest([run.sessionKey, run.sessionId]),
+    cacheKey: isStatelessKey(run.sessionKey) ? digest([system, openingOf(messages)]) : digest([run.sessionKey, run.sessionId]),
   };
 }
 
@@ -104,13 +105,9 @@ const days = new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric"
 /** The date, not the time: a prompt that changes each minute is cached nowhere. */
 function situation(run: Run, now: number): string {
   const zone = days.resolvedOptions().timeZone;
-  const session = isStateless(run.sessionKey) ? "" : ` Session: ${run.sessionKey}.`;
+  // The random name of a session of its own would keep the vendor's cache from covering the conversation that a request carries.
+  const session = isStatelessKey(run.sessionKey) ? "" : ` Session: ${run.sessionKey}.`;
   return `# Now\n\nToday is ${days.format(now)} (${zone}).${session} Workspace: ${run.agent.workspace}`;
-}
-
-/** A session of a single request, whose random name would keep the vendor's cache from covering the conversation that it carries. */
-function isStateless(sessionKey: string): boolean {
-  return /^agent:[^:]+:(?:openai|openresponses):[0-9a-f-]{36}$/.test(sessionKey);
 }
 
 /** The first words of a conversation. */
