@@ -60,10 +60,10 @@ export class Cooldown {
     if (this.#answeredAt.size > MAX_ENTRIES && oldest !== undefined) this.#answeredAt.delete(oldest);
   }
 
-  /** The rest of a provider, or of one model of it, that is not over yet. */
-  restOf(id: string, model = ""): Rest | undefined {
-    const entries = [this.#entries.get(id), this.#entries.get(modelId(id, model))];
-    return entries.find((entry) => entry && entry.until > this.#now());
+  /** The rest of a provider, or of one model of it, that is not over yet; without a model that of any. */
+  restOf(id: string, model?: string): Rest | undefined {
+    const isMeant = (key: string) => key === id || (model === undefined ? key.startsWith(`${id}/`) : key === modelId(id, model));
+    return [...this.#entries].find(([key, { until }]) => isMeant(key) && until > this.#now())?.[1];
   }
 
   /** When a provider last answered a turn, in monotonic milliseconds. */
