@@ -193,10 +193,34 @@ describe("retries and failover", () => {
     expect(await run([fault(what), "hello"])).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
   });
 
-  test.each(["model_not_found", "content_filter"] as const)("%s moves on at once, and its provider does not rest", async (what) => {
+  test.each([
+    ["auth", 0, true, true],
+    ["quota", 0, true, true],
+    ["rate_limit", 3, true, true],
+    ["overloaded", 3, true, false],
+    ["network", 3, true, false],
+    ["timeout", 1, true, false],
+    ["model_not_found", 0, true, false],
+    ["content_filter", 0, false, false],
+  ] as const)("after %s the same model is asked %i times more, then the next one", async (what, retries, rests, othersRest) => {
     const cooldown = new Cooldown(() => 0);
-    expect(await run([fault(what), "hello"], { cooldown })).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
+    const script = [...Array.from({ length: retries + 1 }, () => fault(what)), "hello"];
+
+    const { value, asked } = await run(script, { cooldown });
+
+    expect([value, asked.length, asked.at(-1)]).toEqual(["hello", retries + 2, "b"]);
+    expect([cooldown.rests("a", candidates[0]?.model), cooldown.rests("a", "another")]).toEqual([rests, othersRest]);
+  });
+
+  test.each(["context_overflow", "invalid_request"] as const)("%s is final", async (what) => {
+    const cooldown = new Cooldown(() => 0);
+    expect(await run([fault(what), "hello"], { cooldown })).toMatchObject({ value: what, asked: ["a"], pauses: [] });
     expect(cooldown.rests("a")).toBe(false);
+  });
+
+  test("a server that had its time is not asked to begin the same work anew", async () => {
+    const slow = candidates.map(({ provider, model }) => ({ provider: { ...provider, firstAnswerMs: 600_000 }, model }));
+    expect(await run([fault("timeout"), "hello"], { candidates: slow })).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
   });
 
   test("the last error names every provider that was tried, without the words of the others, and keeps its own class and wait", async () => {
