@@ -28,7 +28,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   "openai-http": ["gateway.http.endpoints.responses.files.pdf"],
   agents: [
     "agents.list.*.agentDir",
-    "agents.list.*.groupChat",
     ...heartbeat("directPolicy"),
     "tools.sessions",
     { path: "session.scope", value: "global" },

@@ -16,14 +16,14 @@ describe("what is not part of this release is taken out of a config", () => {
 
   test("a key of every agent and plugin that has it", () => {
     const tree = {
-      agents: { list: [{ id: "a", groupChat: { mentionPatterns: ["a"] } }, { id: "b" }] },
+      agents: { list: [{ id: "a", heartbeat: { directPolicy: "block" } }, { id: "b" }] },
       plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, other: { config: { dreaming: 1 } } } },
     };
     expect(withoutUnserved(tree).tree).toEqual({
-      agents: { list: [{ id: "a" }, { id: "b" }] },
+      agents: { list: [{ id: "a", heartbeat: {} }, { id: "b" }] },
       plugins: { entries: { "memory-core": { config: {} }, other: { config: { dreaming: 1 } } } },
     });
-    expect(pathsOf(tree)).toEqual(["agents.list.0.groupChat.mentionPatterns", "plugins.entries.memory-core.config.dreaming.enabled"]);
+    expect(pathsOf(tree)).toEqual(["agents.list.0.heartbeat.directPolicy", "plugins.entries.memory-core.config.dreaming.enabled"]);
   });
 
   test("one value of a key whose others are served", () => {
@@ -85,9 +85,9 @@ describe("a write brings one", () => {
   });
 
   test("not when the config held it before, also when its list member has moved", () => {
-    const [a, b] = [{ id: "a" }, { id: "b", groupChat: { mentionPatterns: ["b"] } }];
+    const [a, b] = [{ id: "a" }, { id: "b", agentDir: "b" }];
     expect(brought({ agents: { list: [a, b] } }, { agents: { list: [b] }, logging: { level: "debug" } })).toEqual([]);
-    expect(brought({ agents: { list: [a, b] } }, { agents: { list: [{ ...a, groupChat: {} }, b] } })).toEqual(["agents.list.0.groupChat"]);
+    expect(brought({ agents: { list: [a, b] } }, { agents: { list: [{ ...a, agentDir: "a" }, b] } })).toEqual(["agents.list.0.agentDir"]);
   });
 });
 
@@ -98,7 +98,7 @@ describe("the schema says so", () => {
     const marks = (path: string) => lookupSchema(composed, path)?.schema.notInRelease;
     expect(marks("cron")).toBe(true);
     expect(marks("cron.retry.maxAttempts")).toBe(true);
-    expect(marks("agents.list.*.groupChat")).toBe(true);
+    expect(marks("agents.list.*.agentDir")).toBe(true);
     expect(marks("memory.backend")).toEqual(["sidecar", "qmd"]);
     expect(marks("gateway.port")).toBeUndefined();
     expect(isUnservedKey(["gateway", "tailscale"])).toBe(false);

@@ -17,7 +17,7 @@ let gw: TestGateway;
 let store: Store;
 
 const base = {
-  agents: { defaults: { skipBootstrap: true }, list: [{ id: "main" }, { id: "ops" }] },
+  agents: { defaults: { skipBootstrap: true }, list: [{ id: "main", groupChat: { mentionPatterns: ["^(?:dear )?cook\\b"] } }, { id: "ops" }] },
   channels: {
     talk: {
       token: "good",
@@ -209,6 +209,14 @@ describe("a message in a group", () => {
     expect(await answered("You said: svc, lunch?")).toMatchObject({ to: "#kitchen" });
     expect(model.prompts.at(-1)).toContain("Speak of food.");
     expect(await store.sessions.get("agent:main:talk:group:#kitchen")).toMatchObject({ kind: "group" });
+  });
+
+  test("is answered when a pattern of its agent finds it, and not when only another agent has one", async () => {
+    expect(await platform.say("my cookbook", group("#kitchen"))).toEqual({ status: "dropped", reason: "not-mentioned" });
+    expect(await platform.say("dear Cook, supper?", group("#kitchen"))).toEqual({ status: "accepted" });
+    await answered("You said: dear Cook, supper?");
+    const ofOps = await platform.say("cook!", { account: "work", ...group("#kitchen") });
+    expect(ofOps).toEqual({ status: "dropped", reason: "not-mentioned" });
   });
 
   test("needs no mention where requireMention is false", async () => {

@@ -7,6 +7,7 @@ import { type Channels, createChannels, FETCHED } from "./channels.ts";
 import { reportDoctor } from "./doctor.ts";
 import { reportHealth } from "./health.ts";
 import { GroupHistory } from "./inbound/group-history.ts";
+import { MentionPatterns } from "./inbound/mention-patterns.ts";
 import { admits, receive } from "./inbound/receive.ts";
 import { InboundRunner } from "./inbound/runner.ts";
 import { TextWindows } from "./inbound/text-windows.ts";
@@ -142,12 +143,13 @@ function createParts(ctx: PluginContext) {
   const media = new MediaStore(join(ctx.stateDir, "media"), ctx);
   const history = new GroupHistory();
   const windows = new TextWindows(ctx.clock);
+  const patterns = new MentionPatterns(ctx);
   const accounts: Accounts = new Accounts(ctx, {
     ctx,
     media,
     acquire: (name) => ctx.service("leases@1").acquire(name),
-    receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions, history, windows }),
-    admits: (event, account) => admits(event, account, { ctx, runner, pairings, reactions, history, windows }),
+    receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions, history, windows, patterns }),
+    admits: (event, account) => admits(event, account, { ctx, runner, pairings, reactions, history, windows, patterns }),
     onChange(account) {
       gateway.invalidateHealth();
       if (account.ready) queue.nudge();

@@ -156,7 +156,7 @@ function acceptOp(event: InboundEvent, inbound: Inbound, { uid, at }: { uid: str
 }
 
 /** A binding whose agent is gone binds nothing; `svc doctor` names it. */
-function agentFor(event: InboundEvent, place: AcceptPlace, { ctx }: AcceptDeps): string {
+export function agentFor(event: InboundEvent, place: AcceptPlace, { ctx }: Pick<AcceptDeps, "ctx">): string {
   const agents = ctx.service("agents@1");
   const known = new Set(agents.list().map(({ id }) => id));
   const bindings = ctx.snapshot().bindings.filter(({ agentId }) => known.has(agentId));

@@ -190,7 +190,13 @@ describe("a mention", () => {
     expect(mention({ replyTo: { id: "m8" } }, {}, { name: "svc", sent: "m7" })).toBe("no");
   });
 
-  test("cannot be told where neither the platform nor a name says anything", () => {
+  test("is what a pattern of the agent finds; with one it can be told", () => {
+    const matches = (text: string) => text.includes("cook");
+    const found = (text: string) => mentionOf({ ...inRoom, text }, policy({}), { name: undefined, hasSent: () => false, matches });
+    expect([found("cook, lunch?"), found("lunch?")]).toEqual(["yes", "no"]);
+  });
+
+  test("cannot be told where neither the platform nor a name nor a pattern says anything", () => {
     expect(mention({}, {}, {})).toBe("unknown");
   });
 

@@ -10,11 +10,13 @@ export interface OwnTraces {
   name: string | undefined;
   /** Messages that the account has sent lately. */
   hasSent(messageId: string): boolean;
+  /** Looks for the patterns of the agent (`groupChat.mentionPatterns`); undefined: it has none. */
+  matches?: ((text: string) => boolean) | undefined;
 }
 
 /**
- * Whether a message in a group is meant for the agent: the platform says so, the name of the account stands in it as a word of its own, or it answers the account.
- * `unknown` when neither the platform nor a name could tell. Pure.
+ * Whether a message in a group is meant for the agent: the platform says so, the name of the account stands in it as a word of its own, a pattern of the agent is found
+ * in it, or it answers the account. `unknown` when neither the platform nor a name nor a pattern could tell. Pure.
  */
 export function mentionOf(event: InboundEvent, { implicitMentions: allowed }: AccountPolicy, own: OwnTraces): "yes" | "no" | "unknown" {
   const { mentions, replyTo } = event;
@@ -25,7 +27,8 @@ export function mentionOf(event: InboundEvent, { implicitMentions: allowed }: Ac
   if (allowed.replyToBot && repliesToBot) return "yes";
   if (allowed.quotedBot && implicit.has("quotedBot")) return "yes";
   if (allowed.threadParticipation && implicit.has("threadParticipation")) return "yes";
-  return mentions === undefined && own.name === undefined ? "unknown" : "no";
+  if (own.matches?.(event.text)) return "yes";
+  return mentions === undefined && own.name === undefined && !own.matches ? "unknown" : "no";
 }
 
 /** True when the name stands in the text and no letter, digit or underscore touches it. Linear in the text. */

@@ -3,11 +3,12 @@ import { protocolErrors } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
 import type { Pairings } from "../pairing/pairings.ts";
-import { type AcceptDeps, type AcceptPlace, accept, conversationOf } from "./accept.ts";
+import { type AcceptDeps, type AcceptPlace, accept, agentFor, conversationOf } from "./accept.ts";
 import { admit, type DropReason } from "./admission.ts";
 import { type EventFiles, toEvent } from "./event.ts";
 import type { Guards } from "./guards.ts";
 import { mentionOf } from "./mention.ts";
+import type { MentionPatterns } from "./mention-patterns.ts";
 import type { Command } from "./stored.ts";
 
 /** The account that an event came through. */
@@ -24,6 +25,7 @@ export interface ReceivingAccount {
 export interface ReceiveDeps extends AcceptDeps {
   pairings: Pairings;
   reactions: Pick<AckReactions, "accepted">;
+  patterns: Pick<MentionPatterns, "matches">;
 }
 
 /**
@@ -36,10 +38,7 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
   const event = toEvent(given, account.media);
   const policy = policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId);
   const place = placeOf(account);
-  const mention = mentionOf(event, policy, {
-    name: account.self?.name,
-    hasSent: (id) => account.guards.hasSent(id),
-  });
+  const mention = mentionIn(event, account, deps);
   const command = commandIn(event, account, deps);
   const verdict = await judge(event, { mention, command: command?.name }, account, deps);
   if (verdict.next === "drop" && verdict.reason === "not-mentioned")
@@ -62,10 +61,25 @@ const NO_WORDS = "-";
 export async function admits(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<boolean> {
   const { media: _, ...words } = given;
   const event = toEvent({ ...words, text: typeof given.text === "string" && given.text.trim() !== "" ? given.text : NO_WORDS });
-  const policy = policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId);
-  const mention = mentionOf(event, policy, { name: account.self?.name, hasSent: (id) => account.guards.hasSent(id) });
+  const mention = mentionIn(event, account, deps);
   const verdict = await judge(event, { mention, command: undefined, isAsked: true }, account, deps);
   return verdict.next === "run";
+}
+
+/** Whether the message is meant for the agent that would answer it. */
+function mentionIn(event: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): ReturnType<typeof mentionOf> {
+  const { channel, accountId, self, guards } = account;
+  const config = deps.ctx.snapshot();
+  const patterns = event.chatType === "direct" ? [] : patternsOf(config, agentFor(event, placeOf(account), deps));
+  return mentionOf(event, policyOf(config, channel.id, accountId), {
+    name: self?.name,
+    hasSent: (id) => guards.hasSent(id),
+    matches: patterns.length === 0 ? undefined : (text) => deps.patterns.matches(text, patterns),
+  });
+}
+
+function patternsOf({ agents }: SvcConfig, agentId: string): readonly string[] {
+  return agents.list.find(({ id }) => id === agentId)?.groupChat?.mentionPatterns ?? [];
 }
 
 async function judge(
