@@ -465,6 +465,26 @@ describe("an operator", () => {
     await gw.reload(base);
   });
 
+  test("hears from doctor what the platform says an account may not do", async () => {
+    const found = await gw.rpc<{ findings: Array<{ id: string; message: string }> }>("gateway.doctor", {});
+    const rights = found.findings.filter(({ id }) => id === "channels/rights").map(({ message }) => message);
+    expect(rights).toEqual(["talk, account default: may not join rooms", "talk, account work: may not join rooms"]);
+  });
+
+  test("finds every account linked anew after the machine stood still, and not those that are stopped", async () => {
+    await gw.rpc("channels.stop", { channel: "talk", accountId: "work" });
+    const starts = platform.starts.length;
+    await gw.gateway.hooks.run("gateway.resumed", { gapMs: 60_000 });
+    const linked = await eventually(async () => {
+      const [account] = (await status()).channelAccounts.talk ?? [];
+      return account?.lastRestart !== undefined && account.lifecycle === "ready" && account;
+    });
+    expect(linked).toMatchObject({ lastRestart: { reason: "the machine stood still for 60 s" } });
+    expect(platform.starts.slice(starts)).toEqual(["default"]);
+    await gw.rpc("channels.start", { channel: "talk", accountId: "work" });
+    await eventually(() => platform.running.has("work"));
+  });
+
   test("hears from doctor that a list or a group lets everybody in, whatever the policy is called", async () => {
     const { groups: _, groupAllowFrom: __, ...talk } = base.channels.talk;
     await gw.reload({ ...base, channels: { talk: { ...talk, allowFrom: ["*"], groupPolicy: "open" } } });

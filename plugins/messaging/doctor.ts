@@ -1,14 +1,23 @@
-import { type DoctorFinding, type HookMeta, messageOf, type PluginContext, type SvcConfig } from "svc/sdk";
+import { type DoctorFinding, type HookMeta, messageOf, type PluginContext, type Store, type SvcConfig } from "svc/sdk";
 import type { Accounts, ListedAccount } from "./accounts/accounts.ts";
 import { policyOf } from "./accounts/policy.ts";
+import { channelsStatus } from "./accounts/status.ts";
 import { linkedName } from "./inbound/session-key.ts";
 import type { Pairings } from "./pairing/pairings.ts";
 
+/** Time for all platforms to say what is wrong with their accounts; a command waits ten seconds. */
+const AUDIT_MS = 5_000;
+
+interface DoctorDeps {
+  ctx: Pick<PluginContext, "snapshot" | "service" | "clock" | "signal">;
+  store(): Store;
+  accounts: Accounts;
+  pairings: Pick<Pairings, "list">;
+}
+
 /** Findings of `svc doctor` about channels. */
-export async function reportDoctor(
-  { ctx, accounts, pairings }: { ctx: Pick<PluginContext, "snapshot" | "service">; accounts: Accounts; pairings: Pick<Pairings, "list"> },
-  meta: Pick<HookMeta, "report">,
-): Promise<void> {
+export async function reportDoctor({ ctx, store, accounts, pairings }: DoctorDeps, meta: Pick<HookMeta, "report">): Promise<void> {
+  const audited = auditFindings({ ctx, store, accounts });
   const config = ctx.snapshot();
   const known = new Set(
     ctx
@@ -30,6 +39,28 @@ export async function reportDoctor(
   // While the storage is away nobody counts as paired; doctor names that elsewhere.
   const paired = await pairings.list().catch(() => []);
   if (config.session.dmScope === "main" && isShared(talking, paired, config)) meta.report(sharedSession);
+  for (const finding of await audited) meta.report(finding);
+}
+
+/** Rights and settings that the accounts lack on their platforms; of an account that is off nobody asks. */
+async function auditFindings({ ctx, store, accounts }: Omit<DoctorDeps, "pairings">): Promise<DoctorFinding[]> {
+  // While the storage is away no queue can be counted; doctor names that elsewhere.
+  const status = await channelsStatus({ probe: true, timeoutMs: AUDIT_MS }, { ctx, accounts, store }).catch(() => undefined);
+  return Object.entries(status?.channelAccounts ?? {}).flatMap(([channel, listed]) =>
+    listed
+      .filter(({ enabled, configured }) => enabled && configured)
+      .flatMap(({ accountId, audit = [] }) =>
+        audit
+          .filter(({ ok }) => !ok)
+          .map(({ message }) => ({
+            id: "channels/rights",
+            severity: "warning" as const,
+            path: `channels.${channel}`,
+            message: `${channel}, account ${accountId}: ${message}`,
+            fix: "correct it on the platform or in the config, then: svc channels status --probe",
+          })),
+      ),
+  );
 }
 
 const sharedSession: DoctorFinding = {

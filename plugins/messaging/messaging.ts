@@ -45,8 +45,9 @@ export function createMessaging(ctx: PluginContext): MessagingParts {
   const parts = createParts(ctx);
   const { accounts, queue, runner, pairings } = parts;
   ctx.on("health.collect", (_event, meta) => reportHealth({ ctx, store, queue, accounts }, meta));
-  ctx.on("doctor.collect", (_event, meta) => reportDoctor({ ctx, accounts, pairings }, meta));
+  ctx.on("doctor.collect", (_event, meta) => reportDoctor({ ctx, store, accounts, pairings }, meta));
   ctx.onReload({ prefixes: ["channels"], prepare: async (_next, _prev, { paths }) => accounts.prepareReload(paths) });
+  ctx.on("gateway.resumed", ({ gapMs }) => accounts.refresh(`the machine stood still for ${Math.round(gapMs / 1_000)} s`));
   const monitor = new HealthMonitor({ ctx, all: () => accounts.all() });
   ctx.onReload({ prefixes: ["gateway"], prepare: async () => ({ apply: async () => monitor.arm(), discard: () => undefined }) });
   const open = async () => {

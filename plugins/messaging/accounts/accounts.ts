@@ -137,6 +137,13 @@ export class Accounts {
     await this.#storeByHand();
   }
 
+  /** Links every account anew, one after the other: what their platforms hold of them is as old as the time in which the machine stood still. */
+  refresh(reason: string): void {
+    for (const [i, account] of [...this.#running.values()].entries()) {
+      this.#ctx.timers.setTimeout(() => account.restart(reason), Math.min(i, MAX_STAGGERED) * STAGGER_MS);
+    }
+  }
+
   /** Touches only accounts below the changed paths, and those that came or went. */
   prepareReload(paths: readonly string[]): PreparedReload {
     return {

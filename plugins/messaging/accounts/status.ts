@@ -111,7 +111,8 @@ async function accountRow(
     dmPolicy: policyOf(config, channel.id, accountId).dmPolicy,
     credential: resolved.account ? "available" : configured ? "unavailable" : "missing",
   };
-  if (!probe) return row;
+  // The secrets of an account that is off are not resolved.
+  if (!probe || !enabled) return row;
   return { ...row, lastProbeAt: ctx.clock.now(), ...(await probed(channel, resolved, { timeoutMs, signal: ctx.signal })) };
 }
 
