@@ -17,7 +17,10 @@ let gw: TestGateway;
 let store: Store;
 
 const base = {
-  agents: { defaults: { skipBootstrap: true }, list: [{ id: "main", groupChat: { mentionPatterns: ["^(?:dear )?cook\\b"] } }, { id: "ops" }] },
+  agents: {
+    defaults: { skipBootstrap: true },
+    list: [{ id: "main", groupChat: { mentionPatterns: ["^(?:dear )?cook\\b"] } }, { id: "ops" }],
+  },
   channels: {
     talk: {
       token: "good",
