@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
@@ -123,5 +123,22 @@ describe("somebody on IRC", () => {
     await ada.say("agent", "are you there?");
 
     await eventually(() => told("ada").length > before, 30_000);
+  });
+
+  test("is told of by svc channels logs, by account and without anything else", async () => {
+    const lines = (await svc("channels", "logs", "irc", "--account", "default", "--plain")).trim().split("\n");
+    expect(lines.some((line) => line.includes("channel irc, account default is recovering"))).toBe(true);
+    expect(lines.filter((line) => !line.includes("/plugin/messaging/irc/default]") && !line.startsWith("    "))).toEqual([]);
+    expect(await svc("channels", "logs", "irc", "--account", "work")).toBe("");
+    expect(await command(home, ["channels", "logs", "--account", "work"], {})).toMatchObject({ code: 2 });
+  });
+
+  test("sees the account leave when the channel is taken out of the config", async () => {
+    const refused = await command(home, ["channels", "remove", "sky"], { SVC_GATEWAY_PORT: String(gateway.port) });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('no channel "sky"; it has irc') });
+    expect(await svc("channels", "remove", "irc")).toBe("irc: taken out of the config.\n");
+    await ada.sees(/^:agent!\S+ QUIT /);
+    expect(await svc("channels", "status")).toBe("No channel is configured.\n");
+    expect(await readFile(join(home.stateDir, "svc.json"), "utf8")).not.toContain("kitchen");
   });
 });

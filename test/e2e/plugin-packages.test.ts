@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FakeRegistry, integrityOf, startFakeRegistry } from "../fakes/npm-registry.ts";
@@ -114,4 +114,11 @@ test("a channel without packages only says what its account lacks, by the channe
     code: 0,
     value: { ok: true, state: "none", isConfigured: false, missing: ["host", "nick"] },
   });
+});
+
+test("a channel is taken out of the config where no gateway runs, and nothing else is", async () => {
+  expect(await commandJson(home, ["channels", "remove", "demo"])).toMatchObject({ code: 0, value: { ok: true, channel: "demo" } });
+  const written = JSON.parse(await readFile(join(home.stateDir, "svc.json"), "utf8"));
+  expect(written).toEqual({ gateway: { mode: "local" }, plugins: expect.any(Object), channels: {} });
+  expect(await command(home, ["channels", "remove", "demo"])).toMatchObject({ code: 2, stderr: expect.stringContaining("it has none") });
 });

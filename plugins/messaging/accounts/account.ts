@@ -5,6 +5,7 @@ import {
   type Disposable,
   type InboundEvent,
   type Lease,
+  type Logger,
   messageOf,
   type PluginContext,
   settledWithin,
@@ -51,6 +52,8 @@ export class Account {
   readonly accountId: string;
   readonly guards: Guards;
   readonly #deps: AccountDeps;
+  /** What it says of itself, and what its channel says, is found by its name. */
+  readonly #logger: Logger;
   #state: AccountState = stoppedState;
   /** The run in force; callbacks of an earlier one do nothing. */
   #run: ChannelRun | undefined;
@@ -68,6 +71,7 @@ export class Account {
     this.channel = channel;
     this.accountId = accountId;
     this.#deps = deps;
+    this.#logger = deps.ctx.logger.child(`${channel.id}/${accountId}`);
     this.guards = new Guards(deps.ctx.clock);
   }
 
@@ -91,7 +95,7 @@ export class Account {
     this.#stopping = stopping;
     this.#change({ ...stoppedState, ...kept(this.#state), lifecycle: "starting" });
     this.#supervision = this.#supervise(stopping.signal, delayMs).catch((error: unknown) => {
-      this.#deps.ctx.logger.error(`${this.#name} is not supervised any more`, { error: messageOf(error) });
+      this.#logger.error(`${this.#name} is not supervised any more`, { error: messageOf(error) });
     });
   }
 
@@ -104,7 +108,7 @@ export class Account {
   /** Ends the channel, or leaves it to itself after 5 s, and starts it again. Nothing happens between two starts. */
   restart(reason: string): void {
     if (!this.#again || this.#again.signal.aborted) return;
-    this.#deps.ctx.logger.warn(`${this.#name} is started again`, { reason });
+    this.#logger.warn(`${this.#name} is started again`, { reason });
     this.#again.abort(new Error(reason));
   }
 
@@ -148,14 +152,14 @@ export class Account {
         lastError: end.reason,
         restarts: this.#state.restarts + 1,
       });
-      this.#deps.ctx.logger.warn(`${this.#name} ended by itself; it is started again`, { reason: end.reason, waitMs, failures });
+      this.#logger.warn(`${this.#name} ended by itself; it is started again`, { reason: end.reason, waitMs, failures });
       await pause(waitMs, signal, this.#deps.ctx.timers);
     }
   }
 
   /** Another gateway answers meanwhile; that is no failure of the channel. */
   async #waitForHolder(reason: string, signal: AbortSignal): Promise<void> {
-    if (this.#state.isHeldElsewhere !== true) this.#deps.ctx.logger.error(`${this.#name} is not started`, { reason });
+    if (this.#state.isHeldElsewhere !== true) this.#logger.error(`${this.#name} is not started`, { reason });
     this.#change({ ...this.#state, lifecycle: "recovering", connected: false, lastError: reason, isHeldElsewhere: true });
     await pause(HELD_MS, signal, this.#deps.ctx.timers);
   }
@@ -168,7 +172,7 @@ export class Account {
       return await lockAccount(JSON.stringify([this.channel.id, identity(account)]));
     } catch (error) {
       if (error instanceof AccountHeldError) throw error;
-      this.#deps.ctx.logger.warn(`${this.#name} is not locked against other gateways of this machine`, { error: messageOf(error) });
+      this.#logger.warn(`${this.#name} is not locked against other gateways of this machine`, { error: messageOf(error) });
       return undefined;
     }
   }
@@ -217,7 +221,7 @@ export class Account {
       await media?.close();
       await lease
         ?.release()
-        .catch((error: unknown) => this.#deps.ctx.logger.debug(`${this.#name}: its lease was not given back`, { error: messageOf(error) }));
+        .catch((error: unknown) => this.#logger.debug(`${this.#name}: its lease was not given back`, { error: messageOf(error) }));
     }
   }
 
@@ -237,8 +241,7 @@ export class Account {
         () => (isOver = true),
       );
       const first = await Promise.race([work, cut]);
-      if (first === "cut" && !isOver)
-        this.#deps.ctx.logger.warn(`${this.#name} did not stop within ${STOP_MS / 1_000} s; it is left to itself`);
+      if (first === "cut" && !isOver) this.#logger.warn(`${this.#name} did not stop within ${STOP_MS / 1_000} s; it is left to itself`);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -250,7 +253,7 @@ export class Account {
     account: ChannelAccount,
     { generation, signal, media }: { generation: number; signal: AbortSignal; media: MediaInbox },
   ): ChannelRun {
-    const { clock, logger } = this.#deps.ctx;
+    const { clock } = this.#deps.ctx;
     const isInForce = () => generation === this.#generation && !signal.aborted;
     const checkInForce = () => {
       if (!isInForce()) throw new Error("this account was stopped; what it receives now belongs to its successor");
@@ -260,7 +263,7 @@ export class Account {
       account,
       signal,
       clock,
-      logger: logger.child(`${this.channel.id}/${this.accountId}`),
+      logger: this.#logger,
       alive: () => {
         if (isInForce()) this.#aliveAt = clock.monotonic();
       },
@@ -310,7 +313,7 @@ export class Account {
       const { lifecycle, lastError } = next;
       const fields = lifecycle === "blocked" || lifecycle === "recovering" ? { error: lastError } : {};
       const level = lifecycle === "blocked" ? "error" : lifecycle === "recovering" ? "warn" : "info";
-      this.#deps.ctx.logger[level](`${this.#name} is ${lifecycle}`, fields);
+      this.#logger[level](`${this.#name} is ${lifecycle}`, fields);
     }
     this.#deps.onChange(this);
   }

@@ -4,6 +4,7 @@ import { configuredAccounts } from "./offline.ts";
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
 const account = { kind: "string", description: "Account (default: the default account of the channel)", placeholder: "id" } as const;
 const channelArgument = [{ name: "channel", required: true }] as const;
+const oneChannel = [{ name: "channel", required: false }] as const;
 
 type Status = ResultOf<"channels.status">;
 type Row = Status["channelAccounts"][string][number];
@@ -12,9 +13,10 @@ const list = defineCommand({
   path: ["channels", "list"],
   summary: "List channels and their accounts",
   details: "Without a running gateway the config is shown.",
+  positionals: oneChannel,
   options: { json },
   rpc: true,
-  run: (cli, values) => show(cli, values, {}),
+  run: (cli, values, [channel]) => show(cli, values, { channel }),
 });
 
 const status = defineCommand({
@@ -23,26 +25,34 @@ const status = defineCommand({
   details:
     "With --probe each platform is asked whether credentials and rights are good; no message is sent. Without a running gateway the config is shown.",
   examples: [["Are the credentials good?", "svc channels status --probe"]],
+  positionals: oneChannel,
   options: { probe: { kind: "flag", description: "Ask each platform" }, json },
   rpc: true,
-  run: (cli, values) => show(cli, values, values.probe === true ? { probe: true } : {}),
+  run: (cli, values, [channel]) => show(cli, values, { channel, probe: values.probe === true }),
 });
 
-async function show(cli: CliContext, values: CliValues, params: { probe?: true }): Promise<number> {
+interface Wish {
+  /** Undefined: all. */
+  channel: string | undefined;
+  probe?: boolean;
+}
+
+async function show(cli: CliContext, values: CliValues, { channel, probe = false }: Wish): Promise<number> {
+  const params = { ...(probe ? { probe } : {}), ...(channel === undefined ? {} : { channel }) };
   // With an address that is named it is asked in any case.
   if (typeof values.url === "string" || (await cli.lockOwner()) !== undefined) {
     const live = await cli.withClient((client) => client.request("channels.status", params));
     if (cli.json) cli.stdout.json({ ok: true, source: "gateway", ...live });
-    else printStatus(cli, live);
+    else printStatus(cli, live, channel);
     return 0;
   }
-  const accounts = await configuredAccounts(cli);
+  const accounts = (await configuredAccounts(cli)).filter((one) => channel === undefined || one.channel === channel);
   if (cli.json) {
     cli.stdout.json({ ok: true, source: "config", accounts });
     return 0;
   }
   cli.stderr.line("Gateway not reachable — showing config only.");
-  if (accounts.length === 0) cli.stdout.line("No channel is configured.");
+  if (accounts.length === 0) cli.stdout.line(nothing(channel));
   else
     cli.stdout.table(
       ["CHANNEL", "ACCOUNT", "ENABLED", "MISSING"],
@@ -53,11 +63,14 @@ async function show(cli: CliContext, values: CliValues, params: { probe?: true }
   return 0;
 }
 
-function printStatus(cli: CliContext, { channelOrder, channels, channelAccounts }: Status): void {
+const nothing = (channel: string | undefined) =>
+  channel === undefined ? "No channel is configured." : `No channel "${printableLine(channel)}" is configured.`;
+
+function printStatus(cli: CliContext, { channelOrder, channels, channelAccounts }: Status, channel: string | undefined): void {
   const rows = channelOrder.flatMap((id) => (channelAccounts[id] ?? []).map((one) => statusRow(id, one)));
   const broken = channelOrder.filter((id) => channels[id]?.error !== undefined);
   if (rows.length > 0) cli.stdout.table(["CHANNEL", "ACCOUNT", "STATE", "IDENTITY", "DM", "QUEUE", "PROBE", "LAST ERROR"], rows);
-  else if (broken.length === 0) cli.stdout.line("No channel is configured.");
+  else if (broken.length === 0) cli.stdout.line(nothing(channel));
   for (const id of channelOrder) {
     for (const { accountId, audit = [] } of channelAccounts[id] ?? []) {
       for (const { ok, message } of audit) if (!ok) cli.stdout.line(printableLine(`${id}, account ${accountId}: ${message}`));

@@ -3,6 +3,7 @@ import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runCommand } from "../../../test/fixtures/run-command.ts";
 import { createTalkPlatform, echoModel } from "../../../test/fixtures/talk-platform.ts";
+import channels from "./channels.ts";
 import signIn, { drawCode } from "./login.ts";
 import pairing from "./pairing.ts";
 import send from "./send.ts";
@@ -201,6 +202,25 @@ describe("svc channels logout", () => {
     await run(logout, ["talk"], { account: "work" });
     await ended;
     expect(await failed).toContain("being signed out");
+  });
+});
+
+describe("svc channels status", () => {
+  const status = found(channels, "channels status");
+  /** With an address that is named the gateway is asked. */
+  const url = "ws://127.0.0.1:1";
+
+  test("shows the accounts of one channel, or of all, and what the platform says is wrong with them", async () => {
+    await gw.rpc("channels.start", { channel: "talk", accountId: "work" });
+    await eventually(() => platform.running.has("default") && platform.running.has("work"));
+    const { out } = await run(status, ["talk"], { url, probe: true });
+    expect(out).toMatch(/talk {2}default {2}ready {2}svc .*failed: refused/);
+    expect(out).toContain("talk, account default: may not join rooms\n");
+    expect((await run(found(channels, "channels list"), [], { url })).out).toMatch(/talk {2}work {2}ready/);
+  });
+
+  test("says that there is no such channel", async () => {
+    expect((await run(status, ["sky"], { url })).out).toBe('No channel "sky" is configured.\n');
   });
 });
 

@@ -152,7 +152,7 @@ function dropped(
   if (reason !== "self" && reason !== "echo" && guards.shouldLog(event.peer.id, reason)) {
     const { id: chat } = event.peer;
     const hint = hints[reason];
-    ctx.logger.info(`message on ${channel.id} was not taken: ${reason}`, {
+    ctx.logger.child(`${channel.id}/${accountId}`).info(`message on ${channel.id} was not taken: ${reason}`, {
       accountId,
       chat,
       sender: event.sender.id,
@@ -183,7 +183,9 @@ async function pair(
     },
   );
   if (outcome === "full" && guards.shouldLog(accountId, "pairing-full")) {
-    ctx.logger.warn(`pairing on ${channel.id}: too many requests wait, further ones are ignored`, { accountId });
+    ctx.logger
+      .child(`${channel.id}/${accountId}`)
+      .warn(`pairing on ${channel.id}: too many requests wait, further ones are ignored`, { accountId });
   }
   return { status: "dropped", reason: `pairing-${outcome}` };
 }
