@@ -3,7 +3,9 @@ import { createTestGateway, eventually, type TestGateway, type TestSocket } from
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTalkPlatform, echoModel } from "../../test/fixtures/talk-platform.ts";
 
-/** Visibility of heartbeats for the people on a channel. */
+/** What nobody on a channel has asked for: heartbeats, and answers to webhooks. */
+
+const HOOK_TOKEN = "hook-token-of-this-test";
 
 const platform = createTalkPlatform();
 let answer = "HEARTBEAT_OK";
@@ -15,11 +17,13 @@ const talk = { token: "good", accounts: { quiet: { heartbeat: { showAlerts: fals
 const withHeartbeat = (heartbeat: object, channel: Record<string, unknown> = talk): SvcConfigInput => ({
   agents: { defaults: { skipBootstrap: true, heartbeat: { every: "0m", target: "talk", to: "@ada", ...heartbeat } } },
   channels: { talk: channel },
+  hooks: { enabled: true, token: HOOK_TOKEN },
+  messages: { inbound: { debounceMs: 0 } },
 });
 
 beforeAll(async () => {
   gw = await createTestGateway({
-    plugins: ["store", "agents", "messaging", platform.plugin],
+    plugins: ["store", "agents", "messaging", "webhooks", platform.plugin],
     models: [model],
     config: withHeartbeat({}),
   });
@@ -72,4 +76,23 @@ test("with target last the account that was heard of last decides", async () => 
   await eventually(() => platform.sent.length === 1);
   expect(await beat("The door stands open.")).toMatchObject({ status: "skipped", reason: "alerts-hidden" });
   expect(platform.sent).toHaveLength(1);
+});
+
+test("a webhook that names no recipient reaches whoever the main session has heard from last; a plugin stands for its channel", async () => {
+  const open = { ...talk, dmPolicy: "open", allowFrom: ["*"] };
+  await gw.reload(withHeartbeat({}, open));
+  await eventually(() => platform.running.has("default"));
+  answer = "The mail is here.";
+  await platform.say("hello", { peer: { id: "@bob" }, sender: { id: "@bob" } });
+  await eventually(() => platform.sent.length === 1);
+  const hook = async (place: object) => {
+    const body = { message: "look", deliver: true, wakeMode: "next-heartbeat", ...place };
+    const before = platform.sent.length;
+    const headers = { authorization: `Bearer ${HOOK_TOKEN}`, "content-type": "application/json" };
+    const { status } = await fetch(`${gw.url}/hooks/agent`, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(status).toBe(200);
+    return eventually(() => platform.sent[before]);
+  };
+  expect(await hook({})).toMatchObject({ accountId: "default", to: "@bob", text: answer });
+  expect(await hook({ channel: "channel-talk", to: "@ada" })).toMatchObject({ to: "@ada", text: answer });
 });
