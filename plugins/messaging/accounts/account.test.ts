@@ -18,6 +18,7 @@ let lost: AbortController;
 let leases: string[];
 let logs: string[];
 let account: Account;
+let perHour: number;
 
 const untilAborted = (run: ChannelRun) => new Promise<void>((end) => run.signal.addEventListener("abort", () => end(), { once: true }));
 const settle = async () => {
@@ -28,6 +29,7 @@ beforeEach(() => {
   clock = fakeClock();
   [runs, leases, logs] = [[], [], []];
   lost = new AbortController();
+  perHour = 10;
   resolve = (accountId) => ({ accountId, enabled: true, token: "tok-secret-1", host: "irc.example" }) as ChannelAccount;
   onStart = async (run) => {
     run.state({ lifecycle: "ready", connected: true, self: { name: "svc" } });
@@ -58,7 +60,7 @@ const deps: AccountDeps = {
       return clock;
     },
     logger,
-    snapshot: () => ({}),
+    snapshot: () => ({ gateway: { channelMaxRestartsPerHour: perHour } }),
   } as unknown as AccountDeps["ctx"],
   async acquire(name) {
     leases.push(name);
@@ -134,12 +136,16 @@ describe("an account that is started", () => {
 });
 
 describe("an account whose channel ends by itself", () => {
-  test("is started again after 5, 10, 30, 60, 120 s, after ten starts each six minutes", async () => {
+  test.each([
+    [10, 360],
+    [2, 1_800],
+  ])("is started again after 5, 10, 30, 60, 120 s, after ten starts %i times an hour", async (limit, slow) => {
+    perHour = limit;
     onStart = async () => {
       throw new Error("the library crashed");
     };
     await started();
-    const waits = [5, 10, 30, 60, 120, 120, 120, 120, 120, 120, 360, 360];
+    const waits = [5, 10, 30, 60, 120, 120, 120, 120, 120, 120, slow, slow];
     for (const [n, seconds] of waits.entries()) {
       expect(runs, `after ${n} waits`).toHaveLength(n + 1);
       expect(account.state).toMatchObject({ lifecycle: "recovering", lastError: "the library crashed", restarts: n + 1 });

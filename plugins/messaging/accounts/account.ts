@@ -21,9 +21,9 @@ import { type AccountState, patched, stoppedState } from "./state.ts";
 
 /** Waits before an account whose channel ended by itself is started again; the last one goes on. */
 const LADDER_MS = [5_000, 10_000, 30_000, 60_000, 120_000];
-/** Starts by the ladder; after them one each six minutes, ten in an hour. */
+/** Starts by the ladder; after them as many in an hour as `gateway.channelMaxRestartsPerHour` says. */
 const LADDER_STARTS = 10;
-const SLOW_MS = 360_000;
+const HOUR_MS = 3_600_000;
 /** An account that was ready for so long begins at the foot of the ladder again. */
 const STEADY_MS = 60_000;
 /** Time for a channel to end after its signal; then it is left to itself. */
@@ -144,7 +144,7 @@ export class Account {
         continue;
       }
       failures = end.readyMs >= STEADY_MS ? 1 : failures + 1;
-      const waitMs = failures > LADDER_STARTS ? SLOW_MS : (LADDER_MS[Math.min(failures, LADDER_MS.length) - 1] ?? SLOW_MS);
+      const waitMs = restartWaitMs(failures, this.#deps.ctx.snapshot().gateway.channelMaxRestartsPerHour);
       this.#change({
         ...this.#state,
         lifecycle: "recovering",
@@ -330,6 +330,12 @@ export class Account {
   get #name(): string {
     return `channel ${this.channel.id}, account ${this.accountId}`;
   }
+}
+
+/** @param failures ends by itself in a row, from 1 @param perHour 0 is one, too: an account that no check may start again is not given up */
+function restartWaitMs(failures: number, perHour: number): number {
+  const slowMs = Math.ceil(HOUR_MS / Math.max(1, perHour));
+  return failures > LADDER_STARTS ? slowMs : (LADDER_MS[Math.min(failures, LADDER_MS.length) - 1] ?? slowMs);
 }
 
 /** Files of a message that is only asked about. */
