@@ -100,7 +100,7 @@ describe("messages from Telegram", () => {
         mentions: { explicit: false, implicit: [] },
       },
       { text: "@SVC_bot hello", mentions: { explicit: true } },
-      { text: "/new now", mentions: { explicit: true }, threadId: "t7" },
+      { text: "/new now", mentions: { explicit: true }, threadId: "t7", isTopic: true },
       { replyTo: { id: "-100555:5", isBot: true }, mentions: { implicit: ["replyToBot"] } },
       { sender: { id: "-100999", name: "News" } },
     ]);

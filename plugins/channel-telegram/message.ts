@@ -31,7 +31,9 @@ export function toEvent(messages: readonly Message[], id: string, self: User): I
     chatType: isDirect ? "direct" : chat.type === "channel" ? "channel" : "group",
     peer: { id: String(chat.id), name: nameOfChat(chat) },
     sender: { ...sender, ...(first.from?.id === self.id ? { isSelf: true } : {}) },
-    ...(first.is_topic_message && first.message_thread_id !== undefined ? { threadId: threadId(first.message_thread_id) } : {}),
+    ...(first.is_topic_message && first.message_thread_id !== undefined
+      ? { threadId: threadId(first.message_thread_id), isTopic: true }
+      : {}),
     text: withoutOwnName(text, entities, self),
     ...(isReply
       ? {

@@ -40,6 +40,8 @@ export interface InboundEvent {
   /** `id` is what nobody else can take on (allow-lists and pairing go by it); `name` may change hands. `roles`: on this server of the platform. */
   sender: { id: string; name?: string; isBot?: boolean; isSelf?: boolean; roles?: string[] };
   threadId?: string;
+  /** The thread is a topic of a forum, which the group is divided into, and no talk below a message. */
+  isTopic?: boolean;
   parentPeerId?: string;
   /** Team or server of the platform. */
   teamId?: string;

@@ -19,7 +19,7 @@ export function newSession(key: string, agentId: string, now: number): SessionRo
     createdAt: now,
     updatedAt: now,
     sessionStartedAt: now,
-    chatType: chatTypes.find((type) => rest.includes(`:${type}:`)) ?? "direct",
+    chatType: rest.includes(":topic:") ? "thread" : (chatTypes.find((type) => rest.includes(`:${type}:`)) ?? "direct"),
     ...(place && first ? { channel: first } : {}),
     inputTokens: 0,
     outputTokens: 0,
@@ -30,7 +30,7 @@ export function newSession(key: string, agentId: string, now: number): SessionRo
   };
 }
 
-/** A thread of a group is a thread. */
+/** A thread of a group is a thread, and so is a topic. */
 const chatTypes = ["thread", "group", "channel", "direct"] as const;
 
 function kindOf(rest: string): SessionRow["kind"] {

@@ -13,6 +13,7 @@ describe("a session row", () => {
     ["agent:main:irc:channel:dev", "group", "channel", "irc"],
     ["agent:main:irc:thread:7", "direct", "thread", "irc"],
     ["agent:main:irc:channel:dev:thread:7", "group", "thread", "irc"],
+    ["agent:main:telegram:group:-100555:topic:t7", "group", "thread", "telegram"],
     ["agent:main:openai:5f0c", "direct", "direct", undefined],
     ["agent:main:hook:1", "direct", "direct", undefined],
     ["agent:main:global", "global", "direct", undefined],

@@ -29,6 +29,11 @@ describe("what an adapter passes on", () => {
       expect(Buffer.byteLength(JSON.stringify(encodeInbound(one)))).toBeLessThan(240 * 1024);
   });
 
+  test("is in a topic only where it is in a thread", () => {
+    expect(toEvent({ ...event, threadId: "7", isTopic: true })).toMatchObject({ threadId: "7", isTopic: true });
+    expect(toEvent({ ...event, isTopic: true })).not.toHaveProperty("isTopic");
+  });
+
   test("has ids that a database gives back as they were", () => {
     expect(toEvent({ ...event, sender: { id: "a\nb\ud800" } }).sender.id).toBe("a\uFFFDb\uFFFD");
     expect(toEvent({ ...event, text: "a\0b\ud800" }).text).toBe("ab\uFFFD");

@@ -45,7 +45,7 @@ export function toEvent(given: InboundEvent, saved: EventFiles = nothingSaved): 
       ...(sender.isSelf === true ? { isSelf: true } : {}),
       ...(Array.isArray(sender.roles) ? { roles: sender.roles.slice(0, MAX_ROLES).map(String) } : {}),
     },
-    ...(threadId === undefined ? {} : { threadId: idOf(threadId, "the thread") }),
+    ...(threadId === undefined ? {} : { threadId: idOf(threadId, "the thread"), ...(given.isTopic === true ? { isTopic: true } : {}) }),
     ...(parentPeerId === undefined ? {} : { parentPeerId: idOf(parentPeerId, "the parent conversation") }),
     ...(teamId === undefined ? {} : { teamId: idOf(teamId, "the team") }),
     text: textOf(given.text, Array.isArray(media) ? media.length : 0),

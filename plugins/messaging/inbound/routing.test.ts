@@ -29,6 +29,7 @@ describe("the session of a message", () => {
   test("of a thread lies below that of its conversation", () => {
     expect(key({ ...room, threadId: "T:1" })).toBe("agent:main:irc:channel:#kitchen:thread:T%3A1");
     expect(key({ ...direct, threadId: "9" })).toBe("agent:main:main:thread:9");
+    expect(key({ ...room, threadId: "t7", isTopic: true })).toBe("agent:main:irc:channel:#kitchen:topic:t7");
   });
 
   test("session.identityLinks joins the ids of one person, in the three scopes that name one", () => {

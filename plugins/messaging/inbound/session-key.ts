@@ -15,11 +15,11 @@ type KeyRules = Pick<SvcConfig["session"], "dmScope" | "identityLinks">;
 
 /**
  * Session of a message. Direct messages go by `session.dmScope`, and by the sender's own id: whoever takes on a name does not get the talks of the one before.
- * Groups have a session each, threads one of their own below it. Pure.
+ * Groups have a session each, threads and topics one of their own below it. Pure.
  */
 export function sessionKeyOf(event: InboundEvent, place: KeyPlace, rules: KeyRules): string {
   const base = event.chatType === "direct" ? directKey(event.sender.id, place, rules) : groupKey(event, place);
-  return event.threadId === undefined ? base : `${base}:thread:${keyPart(event.threadId, true)}`;
+  return event.threadId === undefined ? base : `${base}:${event.isTopic ? "topic" : "thread"}:${keyPart(event.threadId, true)}`;
 }
 
 function directKey(senderId: string, { agentId, channel, accountId, isCaseSensitive }: KeyPlace, rules: KeyRules): string {
