@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-/** What the server says of an account, without the words of what is fine. */
+/** Probe and audit of an account; of a finding that is fine the words are left out. */
 async function look(port: number, section: object = {}) {
   const channel = createXmppChannel();
   const own = { jid: "bot@localhost", password: PASSWORD, host: "127.0.0.1", port, tls: { enabled: false } };

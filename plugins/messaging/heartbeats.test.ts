@@ -3,7 +3,7 @@ import { createTestGateway, eventually, type TestGateway, type TestSocket } from
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTalkPlatform, echoModel } from "../../test/fixtures/talk-platform.ts";
 
-/** What nobody on a channel has asked for: heartbeats, and answers to webhooks. */
+/** Messages that nobody on the channel has asked for: heartbeats, and answers to webhooks. */
 
 const HOOK_TOKEN = "hook-token-of-this-test";
 

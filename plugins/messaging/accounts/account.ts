@@ -52,7 +52,7 @@ export class Account {
   readonly accountId: string;
   readonly guards: Guards;
   readonly #deps: AccountDeps;
-  /** What it says of itself, and what its channel says, is found by its name. */
+  /** Writes below the name of the account, as its channel does: `svc channels logs` finds both by it. */
   readonly #logger: Logger;
   #state: AccountState = stoppedState;
   /** The run in force; callbacks of an earlier one do nothing. */

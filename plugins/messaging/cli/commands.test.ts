@@ -1,4 +1,4 @@
-import type { ChannelLogin, CliCommand, CliValues, LoginStep } from "svc/sdk";
+import type { ChannelLogin, CliCommand, CliValues, JsonObject, LoginStep } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runCommand } from "../../../test/fixtures/run-command.ts";
@@ -221,6 +221,33 @@ describe("svc channels status", () => {
 
   test("says that there is no such channel", async () => {
     expect((await run(status, ["sky"], { url })).out).toBe('No channel "sky" is configured.\n');
+  });
+});
+
+describe("every account", () => {
+  beforeAll(async () => {
+    await gw.rpc("channels.start", { channel: "talk" });
+    await gw.rpc("channels.start", { channel: "talk", accountId: "work" });
+    await eventually(() => platform.running.has("default") && platform.running.has("work"));
+  });
+
+  test("is named by svc doctor with what its platform says that it may not do", async () => {
+    const { findings } = await gw.rpc<{ findings: Array<{ id: string; message: string }> }>("gateway.doctor");
+    const rights = findings.filter(({ id }) => id === "channels/rights").map(({ message }) => message);
+    expect(rights).toEqual(["talk, account default: may not join rooms", "talk, account work: may not join rooms"]);
+  });
+
+  test("is linked anew after the machine stood still, but for those that are stopped", async () => {
+    await gw.rpc("channels.stop", { channel: "talk", accountId: "work" });
+    const starts = platform.starts.length;
+    await gw.gateway.hooks.run("gateway.resumed", { gapMs: 60_000 });
+    const linked = await eventually(async () => {
+      const { channelAccounts } = await gw.rpc<{ channelAccounts: { talk: JsonObject[] } }>("channels.status");
+      const [account] = channelAccounts.talk;
+      return account?.lastRestart !== undefined && account.lifecycle === "ready" && account;
+    });
+    expect(linked).toMatchObject({ lastRestart: { reason: "the machine stood still for 60 s" } });
+    expect(platform.starts.slice(starts)).toEqual(["default"]);
   });
 });
 
