@@ -93,6 +93,11 @@ export function resolveAccount(config: SvcConfig, accountId: string): MqttAccoun
   };
 }
 
+/** A broker gives the session of a client id to whoever came last, and not every broker tells the other one why. */
+export function identityOf({ host, port, clientId }: Pick<MqttAccount, "host" | "port" | "clientId">): string {
+  return `${host}:${port}/${clientId}`;
+}
+
 /** The account's values of everything that nobody may see. */
 export function secretValues({ password }: MqttAccount): string[] {
   return password ? [password] : [];

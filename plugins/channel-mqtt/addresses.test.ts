@@ -1,7 +1,9 @@
 import type { SvcConfig } from "svc/sdk";
 import { expect, test } from "vitest";
+import { memoryKv } from "../../test/fixtures/memory-kv.ts";
 import { inspectAccount, listAccounts, resolveAccount } from "./accounts.ts";
 import { answerAddress, destinationOf, normalizeAddress } from "./address.ts";
+import { createMqttChannel } from "./channel.ts";
 import { filterOf, matchTopic, overlap } from "./subscriptions.ts";
 
 const config = (section: object) => ({ channels: { mqtt: section } }) as unknown as SvcConfig;
@@ -91,6 +93,15 @@ test("an account has the keys of the section, and its own over them", () => {
   expect(resolveAccount(two, "second")).toMatchObject({ clientId: "bot2", port: 8883, tls: { caPath: "/a.pem", serverName: "b" } });
   expect(resolveAccount(config({ ...section, tls: { enabled: false } }), "default")).toMatchObject({ port: 1883, maxPacketBytes: 262_144 });
   expect(inspectAccount(config({ host: "broker" }), "default").missing).toEqual(["clientId", "subscriptions"]);
+});
+
+test("two configs with one client id at one broker name one account, whatever else they hold", () => {
+  const channel = createMqttChannel({ load: () => Promise.reject(new Error("no link is made")), kv: memoryKv() });
+  const known = (more: object) => channel.config.identity?.(resolveAccount(config({ ...section, ...more }), "default"));
+  const others = [{ host: "elsewhere" }, { port: 1884 }, { clientId: "bot2" }];
+  expect(known({})).toBe(known({ username: "u", password: "p", subscriptions: [topic("a/{sender}", "b/{sender}")] }));
+  expect(new Set([known({}), ...others.map(known)]).size).toBe(4);
+  expect(known({ username: "u", password: "secret-value" })).not.toContain("secret-value");
 });
 
 test.each([

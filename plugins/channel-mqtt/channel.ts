@@ -1,5 +1,5 @@
 import { type Channel, type ChannelRun, messageOf, NotDispatchedError, type PluginContext } from "svc/sdk";
-import { CHANNEL_ID, inspectAccount, listAccounts, type MqttAccount, resolveAccount } from "./accounts.ts";
+import { CHANNEL_ID, identityOf, inspectAccount, listAccounts, type MqttAccount, resolveAccount } from "./accounts.ts";
 import { normalizeAddress } from "./address.ts";
 import { audit, probe } from "./inspection.ts";
 import { keepLinked } from "./keep-linked.ts";
@@ -29,7 +29,7 @@ export function createMqttChannel({ load: loadPackage, kv, times = {} }: Channel
     meta: { label: "MQTT", docs: "plugins/channel-mqtt/README.md", targetPrefixes: [CHANNEL_ID] },
     // A published message cannot be changed, and has no id that another could name.
     capabilities: { chatTypes: ["direct", "group"], multiAccount: true, caseSensitiveIds: true, wholeAnswers: true },
-    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount },
+    config: { list: listAccounts, resolve: resolveAccount, inspect: inspectAccount, identity: identityOf },
     async start(run) {
       const library = await load().catch((error: unknown) => {
         run.state({ lifecycle: "blocked", connected: false, lastError: messageOf(error) });
