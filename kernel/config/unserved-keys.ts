@@ -26,12 +26,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "meta",
   ],
   "openai-http": ["gateway.http.endpoints.responses.files.pdf"],
-  agents: [
-    "agents.list.*.agentDir",
-    ...heartbeat("directPolicy"),
-    "tools.sessions",
-    { path: "session.scope", value: "global" },
-  ],
+  agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
   models: [
     { path: "models.mode", value: "replace" },
     wireFormat("openai-responses"),

@@ -88,7 +88,9 @@ const agent = z.strictObject({
     .optional(),
   groupChat: z
     .strictObject({
-      mentionPatterns: documented(z.array(pattern()).max(100), []).describe("Regular expressions, in any case of letters, that count as a mention of the agent in a group"),
+      mentionPatterns: documented(z.array(pattern()).max(100), []).describe(
+        "Regular expressions, in any case of letters, that count as a mention of the agent in a group",
+      ),
     })
     .optional(),
   ...perAgent,
