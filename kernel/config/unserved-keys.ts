@@ -29,7 +29,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
   models: [
     { path: "models.mode", value: "replace" },
-    wireFormat("openai-responses"),
     wireFormat("anthropic-messages"),
     wireFormat("google-generative-ai"),
     wireFormat("ollama"),

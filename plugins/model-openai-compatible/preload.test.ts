@@ -14,7 +14,7 @@ test("the client of model calls is loaded before the first call, and only where 
       return network.request(url, options);
     },
   };
-  const withoutKey = { openai: {} };
+  const withoutKey = { mistral: {} };
   const gw = await createTestGateway({ plugins, clock, http, config: { models: { providers: withoutKey } } });
   try {
     for (let i = 0; i < 100; i++) await clock.advance(1_000);

@@ -13,6 +13,7 @@ export type ChatSettings = ProviderSettings<ChatVendor>;
  * "Latest" aliases and routers are preferred because they outlive a model.
  */
 export const vendors: readonly ChatVendor[] = [
+  // With an address of one's own, or by its `api`: otherwise `model-openai` talks to it.
   {
     id: "openai",
     name: "OpenAI",

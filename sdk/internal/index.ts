@@ -26,7 +26,7 @@ export type { FaultRules, VendorError } from "../model/faults.ts";
 export { type ModelProviders, registerModelProviders } from "../model/providers.ts";
 export { apiOf, type ModelVendor, type ProviderSettings } from "../model/settings.ts";
 export { type StreamPart, toDeltas } from "../model/stream-parts.ts";
-export { createVendorFetch } from "../model/vendor-fetch.ts";
+export { createVendorFetch, type VendorFetch } from "../model/vendor-fetch.ts";
 export { createVendorProvider, type VendorCall, type VendorProviderDeps } from "../model/vendor-provider.ts";
 export { checkedUrl, type FetchRules, fetchPublic } from "../outbound/guarded-fetch.ts";
 export { perSnapshot } from "../per-snapshot.ts";

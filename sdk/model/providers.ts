@@ -5,14 +5,14 @@ import type { PluginContext } from "../types/context.ts";
 import type { ModelProvider } from "../types/model.ts";
 import { createPreload, type LoadingStep } from "./preload.ts";
 import { withSecrets } from "./secrets.ts";
-import { type ModelApi, type ModelVendor, modelParamsOf, type ProviderSettings, resolveProviders } from "./settings.ts";
+import { apiOf, type ModelApi, type ModelVendor, modelParamsOf, type ProviderSettings, resolveProviders } from "./settings.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
 import type { VendorProviderDeps } from "./vendor-provider.ts";
 
 /** What a plugin that speaks one wire format brings. */
 export interface ModelProvidersSpec<V extends ModelVendor> {
   api: ModelApi;
-  /** Vendors that speak it, in the order in which keys in the environment are tried. */
+  /** Vendors that can be spoken to in it, in the order in which keys in the environment are tried. */
   vendors: readonly V[];
   create(settings: ProviderSettings<V>, deps: VendorProviderDeps): ModelProvider;
   /** Modules of a model call, the packages themselves last: each is loaded in a step of its own once a provider may be called. */
@@ -89,7 +89,8 @@ function createProviders<V extends ModelVendor>(ctx: PluginContext, spec: ModelP
         for (const { id, reason } of resolved.skipped) ctx.logger.warn(`models.providers.${id}: ${reason}`);
       skipped = resolved.skipped;
       for (const { id, keyEnv } of vendors)
-        if (keyEnv && !providers.some((one) => one.id === id)) ctx.logger.debug(`vendor "${id}" is skipped: ${keyEnv[0]} is not set`);
+        if (keyEnv && apiOf(id, {}) === api && !providers.some((one) => one.id === id))
+          ctx.logger.debug(`vendor "${id}" is skipped: ${keyEnv[0]} is not set`);
       for (const id of [...registered.keys()]) if (!providers.some((settings) => settings.id === id)) drop(id);
       const { models } = ctx.snapshot().agents.defaults;
       for (const provider of providers) {

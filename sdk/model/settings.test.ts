@@ -40,6 +40,17 @@ describe("which providers there are", () => {
     expect(providers.every((p) => p.unavailable === undefined)).toBe(true);
   });
 
+  test("a key in the environment brings a vendor in its own wire format only", () => {
+    const openai = { id: "openai", name: "OpenAI", baseUrl: "https://api.openai.example/v1", keyEnv: ["OPENAI_API_KEY"] };
+    const from = { vendors: [openai], env: env({ OPENAI_API_KEY: "k" }) };
+    const proxy = { openai: { baseUrl: "http://127.0.0.1:1/v1" } };
+
+    expect(resolve({}, { api: "openai-completions", ...from }).providers).toEqual([]);
+    expect(resolve({}, { api: "openai-responses", ...from }).providers).toMatchObject([{ id: "openai", apiKey: "k" }]);
+    expect(resolve(proxy, { api: "openai-completions", ...from }).providers).toMatchObject([{ id: "openai", apiKey: "k" }]);
+    expect(resolve(proxy, { api: "openai-responses", ...from }).providers).toEqual([]);
+  });
+
   test("a vendor without a known address needs baseUrl", () => {
     const { providers, skipped } = resolveProviders({ nova: { apiKey: "k" } }, noEnv);
 
@@ -52,6 +63,9 @@ describe("which providers there are", () => {
     ["bedrock-converse", "nova", { auth: "aws-sdk" as const }],
     ["anthropic-messages", "anthropic", { baseUrl: "https://proxy.example" }],
     ["google-generative-ai", "google", {}],
+    ["openai-responses", "openai", { baseUrl: undefined }],
+    ["openai-completions", "openai", { baseUrl: "https://proxy.example/v1" }],
+    ["openai-responses", "openai", { baseUrl: "https://proxy.example/v1", api: "openai-responses" as const }],
     ["openai-completions", "google", { api: "openai-completions" as const, baseUrl: "https://proxy.example/v1" }],
     ["openai-completions", "nova", { baseUrl: "https://nova.example/v1" }],
     ["openai-completions", "constructor", {}],

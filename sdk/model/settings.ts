@@ -48,6 +48,7 @@ export interface ProviderSettings<V extends ModelVendor = ModelVendor> {
 
 /** Vendors with a wire format of their own. */
 const ownApis: Readonly<Record<string, ModelApi>> = {
+  openai: "openai-responses",
   anthropic: "anthropic-messages",
   google: "google-generative-ai",
   "amazon-bedrock": "bedrock-converse",
@@ -70,7 +71,7 @@ const LOCAL_TIMEOUT_SECONDS = 600;
 
 export interface ResolveOptions<V extends ModelVendor> {
   api: ModelApi;
-  /** Vendors of this wire format, in the order in which keys in the environment are tried. */
+  /** Vendors that can be spoken to in this wire format, in the order in which keys in the environment are tried. */
   vendors: readonly V[];
   /** Reads a variable of the environment. */
   env(name: string): string | undefined;
@@ -79,7 +80,8 @@ export interface ResolveOptions<V extends ModelVendor> {
 }
 
 /**
- * One provider for each entry of `models.providers` with this wire format, then one for each vendor whose key is in the environment. Pure.
+ * One provider for each entry of `models.providers` with this wire format, then one for each vendor whose own format it is and whose key is in the
+ * environment. Pure.
  * @returns `skipped`: entries of this wire format that cannot be used, and why
  */
 export function resolveProviders<V extends ModelVendor>(
@@ -98,7 +100,7 @@ export function resolveProviders<V extends ModelVendor>(
     else if (baseUrl !== undefined) providers.push(resolve(id, { entry, vendor, baseUrl, env }));
   }
   for (const vendor of vendors) {
-    if (Object.hasOwn(config, vendor.id) || keyIn(vendor, env) === undefined) continue;
+    if (apiOf(vendor.id, {}) !== api || Object.hasOwn(config, vendor.id) || keyIn(vendor, env) === undefined) continue;
     providers.push(resolve(vendor.id, { entry: {}, vendor, baseUrl: vendor.baseUrl, env }));
   }
   return { providers, skipped };

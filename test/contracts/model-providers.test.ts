@@ -1,9 +1,12 @@
 import { createTestRequests, modelProviderContract, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe } from "vitest";
+import { createProvider as createResponsesProvider } from "../../plugins/model-openai/provider.ts";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
 import { createRecallProvider } from "../../plugins/model-recall/provider.ts";
 import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
+import { type FakeResponses, startFakeResponses } from "../fakes/openai-responses.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
+import { quietLogger } from "../fixtures/model-turns.ts";
 
 const search = {
   name: "memory_search",
@@ -60,6 +63,53 @@ describe("model-openai-compatible", () => {
     tool: { model: "tool", tools: [search] },
     slow: { model: "hang" },
     faults: { auth: { model: "401" }, rate_limit: { model: "429" }, overloaded: { model: "500" }, context_overflow: { model: "context" } },
+    secrets: [vendor.apiKey],
+  }));
+});
+
+describe("model-openai", () => {
+  let vendor: FakeResponses;
+  let requests: TestRequests;
+
+  beforeAll(async () => {
+    vendor = await startFakeResponses();
+    requests = createTestRequests();
+  });
+  afterAll(async () => {
+    await requests.close();
+    await vendor.close();
+  });
+
+  modelProviderContract(() => ({
+    provider: createResponsesProvider(
+      {
+        id: "openai",
+        name: "OpenAI",
+        baseUrl: vendor.url,
+        apiKey: vendor.apiKey,
+        headers: {},
+        timeoutMs: 30_000,
+        firstAnswerMs: 30_000,
+        models: [],
+      },
+      {
+        fetch: createVendorFetch(requests.request, 30_000),
+        clock: { now: Date.now, monotonic: () => performance.now() },
+        logger: quietLogger,
+      },
+    ),
+    text: { model: "gpt-5.4-text" },
+    tool: { model: "gpt-5.4-tools", tools: [search] },
+    slow: { model: "gpt-5.4-drip" },
+    faults: {
+      auth: { model: "gpt-5.4-status-401" },
+      rate_limit: { model: "gpt-5.4-status-429" },
+      quota: { model: "gpt-5.4-early-insufficient_quota" },
+      overloaded: { model: "gpt-5.4-status-500" },
+      context_overflow: { model: "gpt-5.4-status-400-context_length_exceeded" },
+      model_not_found: { model: "gpt-0" },
+      network: { model: "gpt-5.4-cut-5" },
+    },
     secrets: [vendor.apiKey],
   }));
 });

@@ -41,7 +41,7 @@ test("a provider whose configured key cannot be had is skipped, and gets no key 
   const seen = witness();
   const file = join(dir, "keys.json");
   gateway = await createTestGateway({
-    plugins: ["model-openai-compatible", seen.plugin],
+    plugins: ["model-openai", seen.plugin],
     config: {
       secrets: { providers: { team: { source: "file", path: file } } },
       models: { providers: { openai: { apiKey: { source: "file", provider: "team", id: "/openai" } } } },
@@ -61,7 +61,7 @@ test("a header that has lost its value stops the provider as well", async () => 
   vi.stubEnv("OPENAI_API_KEY", VENDOR_KEY);
   const seen = witness();
   gateway = await createTestGateway({
-    plugins: ["model-openai-compatible", seen.plugin],
+    plugins: ["model-openai", seen.plugin],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in a config file
     config: { models: { providers: { openai: { headers: { Authorization: "Bearer ${SVC_NOT_THERE}" } } } } },
   });

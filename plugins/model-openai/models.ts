@@ -1,0 +1,47 @@
+import { type ModelInfo, type ModelInput, z } from "svc/sdk";
+
+type Facts = Omit<ModelInfo, "id">;
+
+const withPictures: ModelInput[] = ["text", "image", "pdf"];
+const textOnly: ModelInput[] = ["text"];
+const reasoning = { reasoning: true, input: withPictures };
+const plain = { reasoning: false, input: withPictures };
+
+/**
+ * What is known of a family, the first that fits wins. The list of models (`GET /v1/models`) tells ids only; sizes are those of the model pages
+ * (developers.openai.com/api/docs/models), of which some were read in copies of others. Families whose page was not seen have no sizes.
+ */
+const families: ReadonlyArray<readonly [RegExp, Facts]> = [
+  [/^gpt-\d+(\.\d+)?-chat/, { ...plain, contextWindow: 128_000, maxTokens: 16_384 }],
+  [/^gpt-5\.4(-pro)?(-\d{4}|$)/, { ...reasoning, contextWindow: 1_048_576, maxTokens: 128_000 }],
+  [/^gpt-5(\.[1-4])?(-|$)/, { ...reasoning, contextWindow: 400_000, maxTokens: 128_000 }],
+  [/^gpt-([5-9]|\d\d)(\.\d+)?(-|$)/, reasoning],
+  [/^o\d+(-|$)/, { ...reasoning, contextWindow: 200_000, maxTokens: 100_000 }],
+  [/^gpt-4\.1(-|$)/, { ...plain, contextWindow: 1_047_576, maxTokens: 32_768 }],
+  [/^gpt-4o(-|$)/, { ...plain, contextWindow: 128_000, maxTokens: 16_384 }],
+  [/^gpt-3\.5-turbo(-|$)/, { reasoning: false, input: textOnly, contextWindow: 16_385, maxTokens: 4_096 }],
+];
+
+/** Ids of the vendor's list that answer no conversation. */
+const otherUse =
+  /embedding|moderation|whisper|transcribe|tts|audio|realtime|dall-e|image|sora|babbage|davinci|instruct|search|computer-use|deep-research/;
+
+/** What is known of a model by its id; a model of one's own (`ft:<base>:…`) is like its base. Pure. */
+export function factsOf(id: string): Facts {
+  const base = /^ft:([^:]+)/.exec(id)?.[1] ?? id;
+  if (base.startsWith("o3-mini")) return { reasoning: true, input: textOnly, contextWindow: 200_000, maxTokens: 100_000 };
+  return families.find(([pattern]) => pattern.test(base))?.[1] ?? {};
+}
+
+/** A model with what is known of it; what the config says wins. Pure. */
+export function withFacts(model: ModelInfo): ModelInfo {
+  return { ...factsOf(model.id), ...model };
+}
+
+const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+
+/** The models of a list that answer conversations. @throws {ZodError} when it is no list */
+export function readModels(body: unknown): ModelInfo[] {
+  const { data } = listSchema.parse(body);
+  return data.filter(({ id }) => !otherUse.test(id)).map(({ id }) => withFacts({ id }));
+}
