@@ -31,7 +31,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     { path: "models.mode", value: "replace" },
     wireFormat("anthropic-messages"),
     wireFormat("google-generative-ai"),
-    wireFormat("ollama"),
   ],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [

@@ -52,6 +52,7 @@ const ownApis: Readonly<Record<string, ModelApi>> = {
   anthropic: "anthropic-messages",
   google: "google-generative-ai",
   "amazon-bedrock": "bedrock-converse",
+  ollama: "ollama",
 };
 
 /**

@@ -1,9 +1,11 @@
 import { createTestRequests, modelProviderContract, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, describe } from "vitest";
+import { createProvider as createOllamaProvider } from "../../plugins/model-ollama/provider.ts";
 import { createProvider as createResponsesProvider } from "../../plugins/model-openai/provider.ts";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
 import { createRecallProvider } from "../../plugins/model-recall/provider.ts";
 import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
+import { type FakeOllama, startFakeOllama } from "../fakes/ollama-chat.ts";
 import { type FakeResponses, startFakeResponses } from "../fakes/openai-responses.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 import { quietLogger } from "../fixtures/model-turns.ts";
@@ -111,5 +113,41 @@ describe("model-openai", () => {
       network: { model: "gpt-5.4-cut-5" },
     },
     secrets: [vendor.apiKey],
+  }));
+});
+
+describe("model-ollama", () => {
+  let server: FakeOllama;
+  let requests: TestRequests;
+
+  beforeAll(async () => {
+    server = await startFakeOllama();
+    requests = createTestRequests();
+  });
+  afterAll(async () => {
+    await requests.close();
+    await server.close();
+  });
+
+  modelProviderContract(() => ({
+    provider: createOllamaProvider(
+      { id: "ollama", name: "Ollama", baseUrl: server.origin, headers: {}, timeoutMs: 30_000, firstAnswerMs: 30_000, models: [] },
+      {
+        fetch: createVendorFetch(requests.request, 30_000),
+        clock: { now: Date.now, monotonic: () => performance.now() },
+        logger: quietLogger,
+        prompts: () => ({ default: undefined, own: undefined }),
+      },
+    ),
+    text: { model: "tk-text", thinking: "low" },
+    tool: { model: "t-tools", tools: [search] },
+    slow: { model: "x-drip" },
+    faults: {
+      invalid_request: { model: "x-text", tools: [search] },
+      model_not_found: { model: "nobody" },
+      overloaded: { model: "x-status-503" },
+      context_overflow: { model: "x-text", system: "word ".repeat(8_192) },
+      network: { model: "x-cut-1" },
+    },
   }));
 });
