@@ -1,5 +1,6 @@
 import type { ModelProvider } from "svc/sdk";
 import { bearerHeaders, createVendorProvider, toDeltas, type VendorCall, type VendorProviderDeps } from "svc/sdk/internal";
+import { addressOf } from "./address.ts";
 import { type ChatModel, toRequestBody, toVendorRequest } from "./request.ts";
 import type { ChatSettings } from "./vendors.ts";
 
@@ -7,20 +8,36 @@ import type { ChatSettings } from "./vendors.ts";
 const MAX_MODELS = 16;
 
 /** A model provider for one server with the chat completions protocol. */
-export function createProvider(settings: ChatSettings, deps: VendorProviderDeps): ModelProvider {
-  return createVendorProvider(settings, deps, {
-    load: () => load(settings, deps),
-    list: { path: "/models", headers: bearerHeaders(settings) },
+export function createProvider(given: ChatSettings, deps: VendorProviderDeps): ModelProvider {
+  const { baseUrl, query, deployment } = addressOf(given);
+  const defaultModel = given.defaultModel ?? deployment;
+  const settings: ChatSettings = { ...given, baseUrl, ...(defaultModel === undefined ? {} : { defaultModel }) };
+  const search = new URLSearchParams(query).toString();
+  const provider = createVendorProvider(settings, deps, {
+    load: () => load(settings, query, deps),
+    list: { path: search === "" ? "/models" : `/models?${search}`, headers: headersOf(settings) },
   });
+  return settings.vendor?.hasDeployments ? { ...provider, models: () => settings.models } : provider;
 }
 
-async function load(settings: ChatSettings, { fetch }: VendorProviderDeps): Promise<VendorCall> {
+/** Headers of every request; one of the config wins over that of the key. */
+function headersOf(settings: ChatSettings): Record<string, string> {
+  const { apiKey, headers, vendor } = settings;
+  if (vendor?.keyHeader === undefined) return bearerHeaders(settings);
+  return { ...(apiKey === undefined ? {} : { [vendor.keyHeader]: apiKey }), ...headers };
+}
+
+async function load(
+  settings: ChatSettings,
+  queryParams: Readonly<Record<string, string>>,
+  { fetch }: VendorProviderDeps,
+): Promise<VendorCall> {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const vendor = createOpenAICompatible({
     name: settings.id,
     baseURL: settings.baseUrl,
-    ...(settings.apiKey === undefined ? {} : { apiKey: settings.apiKey }),
-    headers: settings.headers,
+    headers: headersOf(settings),
+    queryParams: { ...queryParams },
     includeUsage: true,
     supportsStructuredOutputs: true,
     fetch,

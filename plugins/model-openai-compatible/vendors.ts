@@ -4,6 +4,10 @@ import type { ModelVendor, ProviderSettings } from "svc/sdk/internal";
 export interface ChatVendor extends ModelVendor {
   /** Name of the output budget in the request, default `max_tokens`; the vendor refuses that one for its newer models. */
   maxTokensField?: "max_completion_tokens";
+  /** Header that carries the key; default: `authorization`, as a bearer token. */
+  keyHeader?: "api-key";
+  /** Requests name deployments, of which the server has no list: what it lists are the models they may be made of. */
+  hasDeployments?: true;
 }
 
 export type ChatSettings = ProviderSettings<ChatVendor>;
@@ -50,6 +54,38 @@ export const vendors: readonly ChatVendor[] = [
     keyEnv: ["DEEPSEEK_API_KEY"],
     defaultModel: "deepseek-flash", // api-docs.deepseek.com/quick_start/your_first_api_call
   },
+  {
+    id: "xai",
+    name: "xAI",
+    baseUrl: "https://api.x.ai/v1", // docs.x.ai/docs/introduction
+    keyEnv: ["XAI_API_KEY"],
+    defaultModel: "grok-4.3", // docs.agora.io/en/conversational-ai/models/llm/xai
+  },
+  {
+    id: "together",
+    name: "Together",
+    baseUrl: "https://api.together.ai/v1", // docs.together.ai/docs/inference/openai-compatibility
+    keyEnv: ["TOGETHER_API_KEY"],
+    defaultModel: "openai/gpt-oss-20b", // the same page
+  },
+  {
+    id: "fireworks",
+    name: "Fireworks",
+    baseUrl: "https://api.fireworks.ai/inference/v1", // docs.workato.com/en/ai-gateway/fireworks
+    keyEnv: ["FIREWORKS_API_KEY"],
+    defaultModel: "accounts/fireworks/models/gpt-oss-120b", // the same page
+  },
+  {
+    id: "azure",
+    name: "Azure OpenAI",
+    keyEnv: ["AZURE_OPENAI_API_KEY"], // learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle
+    keyHeader: "api-key", // learn.microsoft.com/azure/ai-services/openai/reference
+    maxTokensField: "max_completion_tokens",
+    hasDeployments: true,
+  },
+  // Its own interface is `model-ollama`'s; this one comes with an address that ends in `/v1`, or by its `api`.
   { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
   { id: "lmstudio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
+  { id: "vllm", name: "vLLM", baseUrl: "http://127.0.0.1:8000/v1" }, // docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+  { id: "llamacpp", name: "llama.cpp server", baseUrl: "http://127.0.0.1:8080/v1" }, // tools/server/README.md of ggml-org/llama.cpp
 ];

@@ -30,7 +30,9 @@ const provider = z.strictObject({
   api: documented(
     z.enum(["openai-completions", "openai-responses", "anthropic-messages", "google-generative-ai", "bedrock-converse", "ollama"]),
     "openai-completions",
-  ).describe("Wire format; the default holds when `baseUrl` is set, known vendors have their own"),
+  ).describe(
+    "Wire format; known vendors have their own, everything else and an `openai` with a `baseUrl` or an `ollama` whose `baseUrl` ends in `/v1` has the default",
+  ),
   auth: documented(z.enum(["api-key", "aws-sdk", "none"]), "api-key").describe("How requests are authenticated"),
   headers: z.record(z.string().min(1), z.string()).optional().describe("Headers added to every request"),
   timeoutSeconds: duration("s", 1, 3_600)

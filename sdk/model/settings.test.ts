@@ -9,6 +9,7 @@ const vendors: ModelVendor[] = [
   { id: "bolt", name: "Bolt", baseUrl: "https://bolt.example/v1", keyEnv: ["BOLT_API_KEY"], defaultModel: "bolt-1" },
   { id: "cube", name: "Cube", baseUrl: "https://cube.example/v1", keyEnv: ["CUBE_API_KEY"] },
   { id: "here", name: "Here", baseUrl: "http://127.0.0.1:1234/v1" },
+  { id: "own", name: "Own", keyEnv: ["OWN_API_KEY"] },
 ];
 const api = "openai-completions";
 type Config = Parameters<typeof resolve>[0];
@@ -38,6 +39,13 @@ describe("which providers there are", () => {
 
     expect(providers.map((p) => p.id)).toEqual(["lab", "bolt", "acme", "cube"]);
     expect(providers.every((p) => p.unavailable === undefined)).toBe(true);
+  });
+
+  test("a vendor with an address for each customer comes with an entry that names it, and its key from the environment", () => {
+    const keys = env({ OWN_API_KEY: "k" });
+    expect(resolveProviders({}, keys)).toEqual({ providers: [], skipped: [] });
+    expect(resolveProviders({ own: {} }, keys).skipped).toEqual([{ id: "own", reason: expect.stringContaining("set it as baseUrl") }]);
+    expect(one({ own: { baseUrl: "https://me.own.example" } }, keys)).toMatchObject({ apiKey: "k", baseUrl: "https://me.own.example" });
   });
 
   test("a key in the environment brings a vendor in its own wire format only", () => {

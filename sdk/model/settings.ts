@@ -12,7 +12,8 @@ export interface ModelVendor {
   /** Id of its entry below `models.providers`. */
   id: string;
   name: string;
-  baseUrl: string;
+  /** Absent: each customer has an address of their own, and only an entry of the config brings it. */
+  baseUrl?: string;
   /** Variables that may hold the key, the first one that is set wins; servers of this machine have none. */
   keyEnv?: readonly string[];
   /** Without a key its requests are signed with credentials of this machine. */
@@ -96,19 +97,22 @@ export function resolveProviders<V extends ModelVendor>(
     if (apiOf(id, entry) !== api) continue;
     const vendor = vendors.find((known) => known.id === id);
     const baseUrl = entry.baseUrl ?? vendor?.baseUrl;
-    const reason = unavailable.get(id) ?? (baseUrl === undefined ? withoutAddress(vendors) : undefined);
+    const reason = unavailable.get(id) ?? (baseUrl === undefined ? withoutAddress(vendor, vendors) : undefined);
     if (reason !== undefined) skipped.push({ id, reason });
     else if (baseUrl !== undefined) providers.push(resolve(id, { entry, vendor, baseUrl, env }));
   }
   for (const vendor of vendors) {
-    if (apiOf(vendor.id, {}) !== api || Object.hasOwn(config, vendor.id) || keyIn(vendor, env) === undefined) continue;
-    providers.push(resolve(vendor.id, { entry: {}, vendor, baseUrl: vendor.baseUrl, env }));
+    const { id, baseUrl } = vendor;
+    if (baseUrl === undefined || apiOf(id, {}) !== api || Object.hasOwn(config, id) || keyIn(vendor, env) === undefined) continue;
+    providers.push(resolve(id, { entry: {}, vendor, baseUrl, env }));
   }
   return { providers, skipped };
 }
 
-function withoutAddress(vendors: readonly ModelVendor[]): string {
-  return `no address is known for this vendor; set baseUrl, or use one of ${vendors.map(({ id }) => id).join(", ")}`;
+function withoutAddress(vendor: ModelVendor | undefined, vendors: readonly ModelVendor[]): string {
+  if (vendor) return `each customer of ${vendor.name} has an address of their own; set it as baseUrl`;
+  const known = vendors.filter(({ baseUrl }) => baseUrl !== undefined).map(({ id }) => id);
+  return `no address is known for this vendor; set baseUrl, or use one of ${known.join(", ")}`;
 }
 
 function keyIn(vendor: ModelVendor, env: (name: string) => string | undefined): string | undefined {
