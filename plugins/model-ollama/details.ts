@@ -1,6 +1,6 @@
 import { type Clock, ModelError, z } from "svc/sdk";
-import type { ProviderSettings, VendorFetch } from "svc/sdk/internal";
-import { documentLimits, refused } from "./http.ts";
+import { documentLimits, type ProviderSettings, type VendorFetch } from "svc/sdk/internal";
+import { refused } from "./http.ts";
 
 const FRESH_MS = 600_000;
 /** A server that did not answer is not asked again at once. */
@@ -10,7 +10,7 @@ const MAX_MODELS = 256;
 /** Questions at a time. */
 const PARALLEL = 4;
 
-/** What a server says about a model (`POST /api/show`). */
+/** Facts about a model, as the server tells them (`POST /api/show`). */
 export interface Details {
   /** As `completion`, `tools`, `thinking`, `vision`, `embedding`; absent: the server is too old to say. */
   capabilities?: readonly string[];
@@ -42,7 +42,7 @@ export function readDetails(body: unknown): Details {
 export interface AllDetails {
   /** Waits for the server. @throws {ModelError} when it does not know the model; resolves to undefined when it does not say */
   of(model: string): Promise<Details | undefined>;
-  /** What is known now; asks for the rest in the background. */
+  /** Details that are known now; the rest is asked for in the background. */
   known(model: string): Details | undefined;
   /** Of several models, a few at a time; undefined for those that cannot be had. */
   ofAll(models: readonly string[]): Promise<Array<Details | undefined>>;

@@ -20,7 +20,7 @@ export function lineError(text: string, status: unknown): Error {
   return Object.assign(new Error("the server reported an error"), { statusCode, responseBody: JSON.stringify({ error: text }) });
 }
 
-/** What a refusal says about the field `think`. */
+/** Lesson of a refusal about the field `think`. */
 export function refusalOfThinking(error: unknown): "none" | "plain" | undefined {
   const { statusCode, responseBody = "" } = error as { statusCode?: number; responseBody?: string };
   if (statusCode !== 400) return undefined;

@@ -1,7 +1,5 @@
 import type { AnswerLimits } from "svc/sdk/internal";
 
-/** A document that is parsed whole. */
-export const documentLimits: AnswerLimits = { maxBytes: 4 * 1024 * 1024, maxEventBytes: 4 * 1024 * 1024, maxEventParts: 200_000 };
 /** An answer line by line; `lines.ts` limits each line. */
 export const streamLimits: AnswerLimits = {
   maxBytes: 256 * 1024 * 1024,

@@ -48,7 +48,7 @@ export function createProvider(given: ProviderSettings, deps: OllamaDeps): Model
     ...provider,
     models() {
       const models = provider.models();
-      // Those of the config hold at once; what the server says about them is added when it is there.
+      // Models of the config hold at once; details of the server are added when they are there.
       return Array.isArray(models) ? models.map((model) => complete(model)) : models.then(listed);
     },
   };

@@ -20,7 +20,7 @@ export interface RequestFacts {
   numCtx: number;
   /** Whether the model thinks; undefined: not known. */
   thinks: boolean | undefined;
-  /** What earlier refusals said: the model takes no `think`, or only true and false. */
+  /** Lesson of earlier refusals: the model takes no `think`, or only true and false. */
   learned: "none" | "plain" | undefined;
 }
 

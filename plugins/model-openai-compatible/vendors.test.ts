@@ -27,7 +27,7 @@ test.each([
 
   expect(vendor).toMatchObject(baseUrl === undefined ? {} : { baseUrl });
   expect(vendor?.keyEnv).toEqual(key === undefined ? undefined : [key]);
-  // Whoever sets nothing but the key gets an answer.
+  // A key alone is enough for an answer.
   expect(vendor?.defaultModel !== undefined).toBe(key !== undefined && baseUrl !== undefined);
   expect(secrets.find(({ path }) => path === `models.providers.${id}.apiKey`)?.env).toEqual(vendor?.keyEnv);
   expect(readme).toContain(`\`${id}\``);

@@ -87,5 +87,5 @@ export const vendors: readonly ChatVendor[] = [
   { id: "ollama", name: "Ollama", baseUrl: "http://127.0.0.1:11434/v1" },
   { id: "lmstudio", name: "LM Studio", baseUrl: "http://127.0.0.1:1234/v1" },
   { id: "vllm", name: "vLLM", baseUrl: "http://127.0.0.1:8000/v1" }, // docs.vllm.ai/en/latest/serving/openai_compatible_server.html
-  { id: "llamacpp", name: "llama.cpp server", baseUrl: "http://127.0.0.1:8080/v1" }, // tools/server/README.md of ggml-org/llama.cpp
+  { id: "llamacpp", name: "llama.cpp server", baseUrl: "http://127.0.0.1:8080/v1" }, // github.com/ggml-org/llama.cpp, tools/server
 ];

@@ -1,6 +1,6 @@
 import type { FaultRules } from "svc/sdk/internal";
 
-/** What the vendor's errors mean where their status says something else (developers.openai.com/api/docs/guides/error-codes). */
+/** Classes of the vendor's errors where their status says something else (developers.openai.com/api/docs/guides/error-codes). */
 export const faults: FaultRules = {
   faultOf({ words, status }) {
     switch (words.code ?? words.type) {

@@ -8,7 +8,7 @@ const reasoning = { reasoning: true, input: withPictures };
 const plain = { reasoning: false, input: withPictures };
 
 /**
- * What is known of a family, the first that fits wins. The list of models (`GET /v1/models`) tells ids only; sizes are those of the model pages
+ * Facts about families, the first that fits wins. The list of models (`GET /v1/models`) tells ids only; sizes are those of the model pages
  * (developers.openai.com/api/docs/models), of which some were read in copies of others. Families whose page was not seen have no sizes.
  */
 const families: ReadonlyArray<readonly [RegExp, Facts]> = [
@@ -26,7 +26,7 @@ const families: ReadonlyArray<readonly [RegExp, Facts]> = [
 const otherUse =
   /embedding|moderation|whisper|transcribe|tts|audio|realtime|dall-e|image|sora|babbage|davinci|instruct|search|computer-use|deep-research/;
 
-/** What is known of a model by its id; a model of one's own (`ft:<base>:…`) is like its base. Pure. */
+/** Returns what is known of a model by its id; a model of one's own (`ft:<base>:…`) is like its base. Pure. */
 export function factsOf(id: string): Facts {
   const base = /^ft:([^:]+)/.exec(id)?.[1] ?? id;
   if (base.startsWith("o3-mini")) return { reasoning: true, input: textOnly, contextWindow: 200_000, maxTokens: 100_000 };

@@ -19,7 +19,7 @@ export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from ".
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
-export type { AnswerLimits } from "../model/answer-limits.ts";
+export { type AnswerLimits, documentLimits } from "../model/answer-limits.ts";
 export { type CallOptions, type CallTool, type PromptMessage, toCallOptions, type VendorOptions } from "../model/call-options.ts";
 export { bearerHeaders } from "../model/catalog.ts";
 export { reportSkippedProviders } from "../model/doctor.ts";

@@ -13,7 +13,7 @@ export interface ModelServerRequest {
   ended: Promise<{ aborted: boolean }>;
 }
 
-/** What a fake vendor answers: a document, a stream of frames, or nothing for as long as the client waits. */
+/** Answer of a fake vendor: a document, a stream of frames, or nothing for as long as the client waits. */
 export type ModelServerAnswer =
   | { kind: "json"; status: number; body: unknown; headers?: Record<string, string> }
   /** `cut`: the connection ends after the last frame, without an end of the answer. */

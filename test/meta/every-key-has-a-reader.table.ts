@@ -43,7 +43,6 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   ...setting("bootstrapTotalMaxChars", "plugins/agents/workspace/files.ts", "config"),
   ...setting("thinkingDefault", "plugins/agents/runs/prompt.ts"),
   ...setting("timeoutSeconds", "plugins/agents/runs/execute.ts"),
-  ...setting("contextTokens", "plugins/agents/runs/prompt.ts"),
   ...twice("tools.allow", policy("level.allow")),
   ...twice("tools.deny", policy("level.deny")),
   ...twice("memorySearch.remote.apiKey", { file: "plugins/memory-core/providers/provider-settings.ts", code: "`${where}.apiKey`" }),
