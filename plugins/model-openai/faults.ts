@@ -2,22 +2,19 @@ import type { FaultRules } from "svc/sdk/internal";
 
 /** Classes of the vendor's errors where their status says something else (developers.openai.com/api/docs/guides/error-codes). */
 export const faults: FaultRules = {
-  faultOf({ words, status }) {
+  faultOf({ words }) {
     switch (words.code ?? words.type) {
       // Comes with 403 where the project may not use the model.
       case "model_not_found":
         return "model_not_found";
-      case "insufficient_quota":
       case "billing_hard_limit_reached":
       case "billing_not_active":
         return "quota";
       case "content_policy_violation":
       case "invalid_prompt":
         return "content_filter";
-      case "context_length_exceeded":
-        return "context_overflow";
       default:
-        return status === 429 && /exceeded your current quota/i.test(words.message ?? "") ? "quota" : undefined;
+        return undefined;
     }
   },
 };

@@ -53,6 +53,8 @@ function play(request: ResponsesRequest, issued: Map<string, Issued>): ModelServ
   if (status) return failure(Number(status[1]), { message: "something went wrong", code: status[2] || null });
   const early = /^early-(.+)$/.exec(script);
   if (early) return stream([turn.event("response.created", turn.created), earlyError(String(early[1]))]);
+  const late = /^late-failed-(.+)$/.exec(script);
+  if (late) return stream([...turn.frames(turn.text("The rou"), reasons, false), failed(String(late[1]))]);
   const cut = /^(cut|short)-(\d+)$/.exec(script);
   if (cut) return { ...stream(turn.frames(turn.calls(["find"]), reasons).slice(0, Number(cut[2]))), cut: cut[1] === "cut" };
   switch (script) {
@@ -88,8 +90,6 @@ function play(request: ResponsesRequest, issued: Map<string, Issued>): ModelServ
             code: "unsupported_value",
             param: "reasoning.summary",
           });
-    case "late-failed":
-      return stream([...turn.frames(turn.text("The rou"), reasons, false), failed("rate_limit_exceeded")]);
     case "late-error":
       return stream([...turn.frames(turn.text("The rou"), reasons, false), earlyError("server_error")]);
     case "hang":
