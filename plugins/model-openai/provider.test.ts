@@ -207,6 +207,12 @@ describe("tool loops", () => {
     expect(textOfDeltas(await ask("gpt-5.4-endless", { tools: [findTool], messages }, from))).toBe(okText);
   });
 
+  test("go on after an answer that was all reasoning", async () => {
+    const first = await ask("gpt-5.4-length-early");
+    const messages = [asked("Where?"), answerOf(first), asked("And?")];
+    expect(textOfDeltas(await ask("gpt-5.4-text", { messages }))).toBe(okText);
+  });
+
   test("take calls from another model, whose metadata is gone", async () => {
     const call = { type: "toolCall" as const, id: "toolu_1", name: "find", args: { query: "x" } };
     const messages = [

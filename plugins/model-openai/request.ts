@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { createOpenAI } from "@ai-sdk/openai";
 import type { ModelRequest } from "svc/sdk";
-import { type ProviderSettings, toCallOptions } from "svc/sdk/internal";
+import { type CallOptions, type PromptMessage, type ProviderSettings, toCallOptions } from "svc/sdk/internal";
 import { factsOf } from "./models.ts";
 import { effortOf } from "./thinking.ts";
 
@@ -28,7 +28,7 @@ export function toVendorRequest(
   const { parallelToolCalls, responseFormat } = req.sampling ?? {};
   const reasoning = configured?.reasoning ?? facts.reasoning;
   return {
-    ...toCallOptions(req, { reasoning: "all", maxTokens }),
+    ...withoutLooseReasoning(toCallOptions(req, { reasoning: "all", maxTokens })),
     providerOptions: {
       openai: {
         store: false,
@@ -40,6 +40,16 @@ export function toVendorRequest(
       },
     },
   };
+}
+
+/** Reasoning that nothing followed, as in an answer cut by its limit, is left out: the vendor refuses it. */
+function withoutLooseReasoning(options: CallOptions): CallOptions {
+  const prompt = options.prompt.flatMap((message): PromptMessage[] => {
+    if (message.role !== "assistant") return [message];
+    const content = message.content.slice(0, message.content.findLastIndex(({ type }) => type !== "reasoning") + 1);
+    return content.length === 0 ? [] : [{ ...message, content }];
+  });
+  return { ...options, prompt };
 }
 
 /** The thinking level goes only to models that are known to reason: others refuse the whole request for it. */

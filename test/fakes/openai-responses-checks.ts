@@ -115,7 +115,9 @@ function problemOfReasoning(input: readonly InputItem[], issued: IssuedReasoning
       if (!original || original.sealed !== one.encrypted_content) return `The encrypted content for item ${one.id} could not be verified.`;
       if (JSON.stringify(one.summary.map(({ text }) => text)) !== JSON.stringify(original.summary))
         return `The summary of ${one.id} was changed.`;
-      if (i === input.length - 1) return `Item '${one.id}' of type 'reasoning' was provided without its required following item.`;
+      const next = input.slice(i + 1).find((following) => !("type" in following) || following.type !== "reasoning");
+      if (!next || ("type" in next ? next.type !== "function_call" : next.role !== "assistant"))
+        return `Item '${one.id}' of type 'reasoning' was provided without its required following item.`;
     }
     // A call without its id stands by itself.
     if (one.type === "function_call" && one.id !== undefined) {

@@ -76,6 +76,8 @@ function play(request: ResponsesRequest, issued: Map<string, Issued>): ModelServ
       return stream(turn.frames(turn.calls(["find"], '{"query": rout'), reasons));
     case "length":
       return stream([...turn.frames(turn.text("The rou"), reasons, false), turn.finished("incomplete", "max_output_tokens")]);
+    case "length-early":
+      return stream([...turn.frames([], reasons, false), turn.finished("incomplete", "max_output_tokens")]);
     case "length-call":
       return stream([...turn.frames(turn.calls(["find"]).slice(0, 2), reasons, false), turn.finished("incomplete", "max_output_tokens")]);
     case "filtered":
