@@ -29,8 +29,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
   models: [
     { path: "models.mode", value: "replace" },
-    wireFormat("anthropic-messages"),
-    wireFormat("google-generative-ai"),
   ],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [

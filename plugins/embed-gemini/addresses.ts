@@ -1,3 +1,5 @@
+import { googleApiBase, googleApiVersion } from "svc/sdk/internal";
+
 /** Addresses of the vendor; all end without a slash. */
 export interface GeminiAddresses {
   /** With the version: `https://…/v1beta`. */
@@ -6,16 +8,10 @@ export interface GeminiAddresses {
   download: string;
 }
 
-const versionSegment = /\/v\d+(?:(?:alpha|beta)\d*)?(?=\/|$)/;
-
-/**
- * Cleans up a base address as people write it: without trailing slashes, without the vendor's path for clients of another API (`/openai…`), with a version.
- * Pure.
- */
+/** The vendor's addresses beside the one of the config, however people write that one. Pure. */
 export function geminiAddresses(baseUrl: string): GeminiAddresses {
-  const url = new URL(baseUrl);
-  const path = url.pathname.replace(/\/openai(?:\/[\s\S]*)?$/, "").replace(/(?<!\/)\/+$/, "");
-  const versioned = versionSegment.test(path) ? path : `${path}/v1beta`;
-  const at = (service: string) => url.origin + versioned.replace(versionSegment, (version) => `${service}${version}`);
-  return { base: at(""), upload: at("/upload"), download: at("/download") };
+  const base = googleApiBase(baseUrl);
+  const { origin, pathname } = new URL(base);
+  const at = (service: string) => origin + pathname.replace(googleApiVersion, (version) => `${service}${version}`);
+  return { base, upload: at("/upload"), download: at("/download") };
 }

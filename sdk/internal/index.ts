@@ -15,6 +15,7 @@ export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";
 export { reached } from "../failpoint.ts";
 export { addressBucket } from "../gateway/addresses.ts";
 export { shownName } from "../gateway/shown-name.ts";
+export { googleApiBase, googleApiVersion } from "../google-address.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "../host/notices.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
 export { loaderErrors } from "../loader/errors.ts";

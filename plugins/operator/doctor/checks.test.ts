@@ -30,10 +30,12 @@ test("the known ones are listed in order, each once", () => {
 async function reportedIds(folder: string): Promise<string[]> {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
   const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
-  return texts.flatMap((text) => [...text.matchAll(/\bid: "([a-z-]+\/[a-z-]+)"/g)].map(([, id]) => id as string));
+  return texts.flatMap((text) =>
+    [...text.matchAll(/(?:\bid: |reportSkippedProviders\(.*, )"([a-z-]+\/[a-z-]+)"/g)].map(([, id]) => id as string),
+  );
 }
 
-test.each(["agents", "memory-core", "model-openai-compatible", "store", "webhooks"])(
+test.each(["agents", "memory-core", "model-anthropic", "model-google", "model-openai-compatible", "store", "webhooks"])(
   "the manifest of %s lists every finding",
   async (id) => {
     const folder = join(import.meta.dirname, "../..", id);

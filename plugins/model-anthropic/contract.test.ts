@@ -1,0 +1,33 @@
+import { createVendorFetch } from "svc/sdk/internal";
+import { createTestRequests, modelProviderContract, type TestRequests } from "svc/sdk/testing";
+import { afterAll, beforeAll } from "vitest";
+import { type FakeAnthropic, startFakeAnthropic } from "../../test/fakes/anthropic-server.ts";
+import { quiet, searchTool, settingsOf } from "../../test/fixtures/model-provider.ts";
+import { createProvider } from "./provider.ts";
+
+let vendor: FakeAnthropic;
+let requests: TestRequests;
+
+beforeAll(async () => {
+  vendor = await startFakeAnthropic();
+  requests = createTestRequests();
+});
+
+afterAll(async () => {
+  await requests.close();
+  await vendor.close();
+});
+
+const model = (word: string) => ({ model: `claude-opus-4-6:${word}` });
+modelProviderContract(() => ({
+  provider: createProvider(settingsOf(vendor), {
+    fetch: createVendorFetch(requests.request, 30_000),
+    clock: { now: Date.now, monotonic: () => performance.now() },
+    logger: quiet,
+  }),
+  text: model("text"),
+  tool: { ...model("tool"), tools: [searchTool] },
+  slow: model("hang:6"),
+  faults: { auth: model("http:401"), rate_limit: model("http:429"), overloaded: model("http:529"), context_overflow: model("http:long") },
+  secrets: [vendor.apiKey],
+}));

@@ -1,0 +1,76 @@
+import { definePlugin, type SvcConfigInput, z } from "svc/sdk";
+import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { answerText } from "../../test/fakes/anthropic-scripts.ts";
+import { type FakeAnthropic, startFakeAnthropic } from "../../test/fakes/anthropic-server.ts";
+
+let vendor: FakeAnthropic;
+let gateway: TestGateway;
+const ran: string[] = [];
+
+const lookup = definePlugin({
+  id: "lookup",
+  version: "1.0.0",
+  svc: { api: "^1.0.0" },
+  setup(ctx) {
+    const input = z.object({ query: z.string() });
+    ctx.registerTool({ name: "lookup", description: "Looks things up.", input, run: ({ query }) => `${ran.push(query)} found` });
+  },
+});
+
+function configOf(models: Array<{ id: string }> = [], model?: { primary: string; fallbacks: string[] }): SvcConfigInput {
+  const { baseUrl, apiKey } = vendor;
+  const api = "anthropic-messages" as const;
+  const backup = { api, baseUrl, apiKey, models: [{ id: "claude-opus-4-6" }] };
+  return {
+    models: { providers: { anthropic: { baseUrl, ...(models.length > 0 ? { models } : {}) }, backup, "without-address": { api } } },
+    agents: { defaults: { skipBootstrap: true, ...(model ? { model } : {}) } },
+  };
+}
+
+beforeAll(async () => {
+  vendor = await startFakeAnthropic();
+  gateway = await createTestGateway({
+    plugins: ["store", "agents", "model-anthropic", lookup],
+    env: { ANTHROPIC_API_KEY: vendor.apiKey },
+    config: configOf(),
+  });
+});
+
+beforeEach(() => {
+  vendor.requests.length = 0;
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await vendor.close();
+});
+
+type Answer = { result: { payloads: Array<{ text: string }>; meta: { agentMeta: { provider: string; model: string } } } };
+
+async function ask(message: string, more: object = {}): Promise<Answer["result"]> {
+  const client = await gateway.client();
+  const params = { message, idempotencyKey: crypto.randomUUID(), ...more };
+  return ((await client.request("agent", params, { onAccepted: () => undefined })) as Answer).result;
+}
+
+test("a key in the environment is enough for an answer, with tools", async () => {
+  const { payloads, meta } = await ask("Please look it up.");
+  expect(meta.agentMeta).toMatchObject({ provider: "anthropic", model: "claude-sonnet-5-5" });
+  expect(payloads.at(-1)?.text).toBe(answerText);
+  expect(ran).toEqual(["wo ist der 🦉 0"]);
+  expect(vendor.requests.map(({ path }) => path).filter((path) => path === "/v1/messages")).toHaveLength(2);
+});
+
+test("an entry without an address is a finding of the doctor", async () => {
+  const { findings } = await gateway.rpc<{ findings: Array<{ id: string; path?: string }> }>("gateway.doctor");
+  expect(findings).toContainEqual(expect.objectContaining({ id: "models/anthropic-skipped", path: "models.providers.without-address" }));
+});
+
+test("a fault of the vendor moves on to the next model", async () => {
+  const id = "claude-opus-4-6:first-error:authentication_error";
+  await gateway.reload(configOf([{ id }], { primary: `anthropic/${id}`, fallbacks: ["backup/claude-opus-4-6"] }));
+  const { payloads, meta } = await ask("hi", { sessionKey: "agent:main:other" });
+  expect(payloads.at(-1)?.text).toBe(answerText);
+  expect(meta.agentMeta).toMatchObject({ provider: "backup", model: "claude-opus-4-6" });
+});

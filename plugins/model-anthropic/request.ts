@@ -1,0 +1,92 @@
+import type { createAnthropic } from "@ai-sdk/anthropic";
+import type { ModelRequest } from "svc/sdk";
+import { type PromptMessage, toCallOptions } from "svc/sdk/internal";
+import { withBreakpoints } from "./breakpoints.ts";
+import { thinkingStyleOf, toThinking } from "./thinking.ts";
+import type { AnthropicSettings } from "./vendors.ts";
+
+export type MessagesModel = ReturnType<ReturnType<typeof createAnthropic>["chat"]>;
+export type VendorRequest = Parameters<MessagesModel["doStream"]>[0];
+type Settings = Pick<AnthropicSettings, "models" | "params" | "modelParams">;
+
+/** Longest answer when nobody says one; the package lowers it to what a model it knows can give. */
+const MAX_TOKENS = 32_000;
+/** For models of others. */
+const MAX_FOREIGN_TOKENS = 8_192;
+const jsonOnly = "Answer with one JSON object and nothing else.";
+
+/** Our model request in the vendor package's words. All reasoning goes back: the vendor leaves out what it does not need, and a prompt that only grows stays in its cache. Pure. */
+export function toVendorRequest(req: ModelRequest, settings: Settings): VendorRequest {
+  const { model, sampling, tools } = req;
+  const { maxTokens: limit, reasoning } = settings.models.find(({ id }) => id === model) ?? {};
+  const isOwn = model.includes("claude-");
+  const params = paramsOf(model, settings);
+  const configured = typeof params.max_tokens === "number" ? params.max_tokens : undefined;
+  const { maxOutputTokens, options } = toThinking({
+    model,
+    limit,
+    level: req.thinking,
+    effort: sampling?.reasoningEffort,
+    style: thinkingStyleOf(model, reasoning),
+    maxTokens: sampling?.maxTokens ?? configured ?? limit ?? (isOwn ? MAX_TOKENS : MAX_FOREIGN_TOKENS),
+    refusesBudget: mustCall(req) || hasUnthoughtCalls(req.messages),
+  });
+  const call = withBreakpoints(toCallOptions(req, { reasoning: "all" }));
+  return {
+    ...call,
+    prompt: [...toPrompt(call.prompt, sampling?.responseFormat?.type === "json_object")],
+    maxOutputTokens,
+    providerOptions: {
+      anthropic: {
+        ...options,
+        ...(sampling?.parallelToolCalls === false && tools.length > 0 ? { disableParallelToolUse: true } : {}),
+        // A field of the vendor's own: servers of others may refuse it.
+        ...(isOwn ? {} : { toolStreaming: false }),
+      },
+    },
+  };
+}
+
+function mustCall({ tools, toolChoice }: ModelRequest): boolean {
+  return tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object");
+}
+
+/** True in the middle of a turn whose calls came without thinking of this vendor, as those of another model. */
+function hasUnthoughtCalls(messages: ModelRequest["messages"]): boolean {
+  const turn = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
+  return turn.some((message) => message.role === "assistant" && message.content[0]?.type !== "reasoning");
+}
+
+/** Fields of each request, as the config has them. */
+export function paramsOf(model: string, { params, modelParams }: Omit<Settings, "models">): Readonly<Record<string, unknown>> {
+  return { ...params, ...modelParams?.[model] };
+}
+
+function* toPrompt(prompt: readonly PromptMessage[], isJson: boolean): Iterable<PromptMessage> {
+  const [first] = prompt;
+  if (first?.role === "system") yield first;
+  // The vendor knows no such format without a schema. Behind the part that is cached.
+  if (isJson) yield { role: "system", content: jsonOnly };
+  for (const message of first?.role === "system" ? prompt.slice(1) : prompt) {
+    const kept = toAcceptable(message);
+    if (kept.content.length > 0) yield kept;
+  }
+}
+
+/** Leaves out what the vendor refuses: empty texts, reasoning that nothing follows, arguments that are no object. */
+function toAcceptable(message: PromptMessage): PromptMessage {
+  if (message.role === "user") {
+    const content = message.content.filter((part) => part.type !== "text" || part.text !== "");
+    return { ...message, content: content.length === 0 ? [{ type: "text", text: "(empty)" }] : content };
+  }
+  if (message.role !== "assistant") return message;
+  const end = message.content.findLastIndex(({ type }) => type !== "reasoning") + 1;
+  const content = message.content
+    .slice(0, end)
+    .map((part) => (part.type === "tool-call" && !isObject(part.input) ? { ...part, input: { malformed: part.input } } : part));
+  return { ...message, content };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
