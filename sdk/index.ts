@@ -109,6 +109,7 @@ export type * from "./types/hook-transform.ts";
 export type * from "./types/http.ts";
 export type * from "./types/installed-plugins.ts";
 export type * from "./types/leases.ts";
+export type * from "./types/local-runtime.ts";
 export type * from "./types/log.ts";
 export type * from "./types/manifest.ts";
 export type * from "./types/memory.ts";

@@ -9,13 +9,15 @@ import { parseSharedConfig } from "svc/sdk/internal";
 import { embeddingContract, eventually, vendorIn } from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { needsPackages } from "../../test/servers/vendored.ts";
+import { createLocalRuntime, type LocalRuntimeOptions } from "../../test/tools/local-runtime.ts";
 import { buildChatModel, buildEmbedModel } from "../../test/tools/make-tiny-gguf.mjs";
-import { createLocalAdapter, type LocalAdapterOptions } from "./adapter.ts";
+import { createLocalAdapter } from "./adapter.ts";
 
 // Nearly each test starts a process that loads a native library.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const vendor = vendorIn(import.meta.dirname);
+const runtimeFolder = join(import.meta.dirname, "../local-runtime");
+const vendor = vendorIn(runtimeFolder);
 const env = { PATH: process.env.PATH ?? "", HOME: tmpdir() };
 const own: Array<() => Promise<unknown> | unknown> = [];
 const logged: string[] = [];
@@ -35,10 +37,10 @@ afterEach(async () => {
   logged.length = 0;
 });
 
-function adapterWith(options: Partial<LocalAdapterOptions> = {}): EmbeddingAdapter {
-  const { adapter, close } = createLocalAdapter({ vendor, base: dir, env, logger, maxThreads: 1, ...options });
+function adapterWith(options: Partial<LocalRuntimeOptions> = {}): EmbeddingAdapter {
+  const { runtime, close } = createLocalRuntime({ vendor, env, logger, maxThreads: 1, ...options });
   own.push(close);
-  return adapter;
+  return createLocalAdapter({ runtime, base: dir });
 }
 
 function contextWith(context: Partial<EmbeddingContext> = {}): EmbeddingContext {
@@ -100,23 +102,24 @@ describe("choosing a model", () => {
   });
 
   test("without the runtime the error names the command that installs it", async () => {
-    const bare = join(dir, "embed-local");
-    await cp(join(import.meta.dirname, "vendor"), join(bare, "vendor"), {
+    const bare = join(dir, "local-runtime");
+    await cp(join(runtimeFolder, "vendor"), join(bare, "vendor"), {
       recursive: true,
       filter: (path) => !path.includes("node_modules"),
     });
     const attempt = opened({}, adapterWith({ vendor: vendorIn(bare) }));
-    const message = expect.stringContaining("run: svc plugins add-packages embed-local");
+    const message = expect.stringContaining("run: svc models runtime install");
     await expect(attempt).rejects.toMatchObject({ fault: "model", message });
   });
 });
 
-const runtime = await needsPackages("embed-local");
+const runtime = await needsPackages("local-runtime");
 runtime.describe("with the runtime", runWithModel);
 
 function runWithModel(): void {
   /** For every test that needs no process of its own. As in a gateway whose index holds the model open, else each would start it anew. */
-  const { adapter: usual, close } = createLocalAdapter({ vendor, base: tmpdir(), env, logger, maxThreads: 1 });
+  const { runtime: usualRuntime, close } = createLocalRuntime({ vendor, env, logger, maxThreads: 1 });
+  const usual = createLocalAdapter({ runtime: usualRuntime, base: tmpdir() });
   let keeper: EmbeddingProvider;
   let usualPid: number;
   beforeAll(async () => {
@@ -309,7 +312,7 @@ function runWithModel(): void {
       expect((await provider.embedBatch(["my car is fast"]))[0]).toHaveLength(64);
       expect(await provider.embedQuery("car")).toHaveLength(64);
       expect((await readdir(modelCacheDir)).length).toBe(1);
-      expect(logged).toContainEqual(expect.stringContaining(`downloading the embedding model ${url}`));
+      expect(logged).toContainEqual(expect.stringContaining(`downloading the model ${url}`));
       expect(logged).toContainEqual(expect.stringContaining("100 % of 0.3 MB"));
       expect(logged.join()).not.toContain("secret");
     });

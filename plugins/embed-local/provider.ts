@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { EmbeddingError, type EmbeddingProvider } from "svc/sdk";
+import { EmbeddingError, type EmbeddingProvider, type LocalEmbedder } from "svc/sdk";
 import type { PrefixStyle } from "./prefix-style.ts";
-import type { BorrowedModel } from "./shared-models.ts";
 
 export interface LocalProviderOptions {
   model: string;
@@ -14,7 +13,7 @@ export interface LocalProviderOptions {
 }
 
 /** One agent's use of a model: prompts before the texts, vectors of length 1. */
-export function createLocalProvider({ runtime, giveBack }: BorrowedModel, options: LocalProviderOptions): EmbeddingProvider {
+export function createLocalProvider(embedder: LocalEmbedder, options: LocalProviderOptions): EmbeddingProvider {
   const { model, style, dims, wantedDims, maxTokens } = options;
   const stop = new AbortController();
   setMaxListeners(0, stop.signal); // one for each text that waits, and those are counted elsewhere
@@ -22,7 +21,7 @@ export function createLocalProvider({ runtime, giveBack }: BorrowedModel, option
     if (stop.signal.aborted) throw new EmbeddingError("overloaded", "local: the provider was closed");
     if (text.trim() === "") throw new EmbeddingError("invalid-request", "local: the text is empty; a text without a word has no vector");
     const signals = signal ? [signal, stop.signal] : [stop.signal];
-    const vector = await runtime.embed(style[kind] + text, { kind, signals });
+    const vector = await embedder.embed(style[kind] + text, { kind, signals });
     if (wantedDims === undefined || vector.length === wantedDims) return normalized(vector);
     const message = `local: ${model} gives ${vector.length} dimensions, got outputDimensionality ${wantedDims}; unset it`;
     throw new EmbeddingError("invalid-request", message);
@@ -41,7 +40,7 @@ export function createLocalProvider({ runtime, giveBack }: BorrowedModel, option
     },
     async close() {
       stop.abort(new EmbeddingError("overloaded", "local: the provider was closed"));
-      await giveBack();
+      await embedder.close();
     },
   };
 }

@@ -1,12 +1,20 @@
 import { z } from "zod";
 import { duration } from "./amounts.ts";
-import { documented, httpUrl, secret } from "./fields.ts";
+import { documented, httpUrl, pathText, secret } from "./fields.ts";
+
+/** Id of the provider whose models run on this machine: GGUF files, no server. */
+export const LOCAL_PROVIDER_ID = "local";
 
 const price = z.number().min(0).optional();
 
 const model = z.strictObject({
   id: z.string().min(1).describe("Name by which the vendor knows the model"),
   name: z.string().min(1).optional().describe("Name shown to people"),
+  modelPath: pathText()
+    .optional()
+    .describe(
+      "GGUF file of a model of the provider `local`: a path (`~` and paths relative to the state folder allowed), `hf:<owner>/<repo>/<file>`, or an `http(s):` address",
+    ),
   input: documented(z.array(z.enum(["text", "image", "pdf", "audio"])), ["text"]).describe("Input types the model accepts"),
   contextWindow: z.number().int().min(1).optional().describe("Tokens of prompt and answer together"),
   maxTokens: z.number().int().min(1).optional().describe("Maximum length of an answer in tokens"),
@@ -45,6 +53,35 @@ const provider = z.strictObject({
   models: z.array(model).optional().describe("Models offered; the first is the vendor's default"),
 });
 
+/** Keys of an entry that a server is reached by. */
+const serverKeys = ["apiKey", "api", "auth", "headers"] as const;
+
+/** What an entry says about files that it cannot mean: only `local` without a server has models in files, and each of its models has one. */
+function localIssues(id: string, entry: z.output<typeof provider>): Array<{ path: Array<string | number>; message: string }> {
+  const { baseUrl, models = [] } = entry;
+  if (id !== LOCAL_PROVIDER_ID || baseUrl !== undefined) {
+    const message = `only the provider "${LOCAL_PROVIDER_ID}" without a baseUrl has models in files; remove modelPath`;
+    return models.flatMap(({ modelPath }, i) => (modelPath === undefined ? [] : [{ path: ["models", i, "modelPath"], message }]));
+  }
+  const keys = serverKeys.filter((key) => entry[key] !== undefined);
+  return [
+    ...keys.map((key) => ({
+      path: [key],
+      message: `has no meaning for models on this machine; remove it, or set baseUrl to reach a server`,
+    })),
+    ...models.flatMap(({ modelPath }, i) =>
+      modelPath === undefined
+        ? [
+            {
+              path: ["models", i, "modelPath"],
+              message: "expected the GGUF file of this model: a path, hf:<owner>/<repo>/<file> or an address",
+            },
+          ]
+        : [],
+    ),
+  ];
+}
+
 /** `models.*`: vendors and their models. */
 export const modelsSchema = z
   .strictObject({
@@ -62,6 +99,10 @@ export const modelsSchema = z
           ),
         provider,
       )
+      .superRefine((providers, ctx) => {
+        for (const [id, entry] of Object.entries(providers))
+          for (const { path, message } of localIssues(id, entry)) ctx.addIssue({ code: "custom", path: [id, ...path], message });
+      })
       .default({}),
   })
   .meta({ reload: "hot" });

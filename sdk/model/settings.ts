@@ -1,3 +1,4 @@
+import { LOCAL_PROVIDER_ID } from "../config/models.ts";
 import type { SvcConfig } from "../config/root.ts";
 import type { ModelInfo } from "../types/model.ts";
 
@@ -67,6 +68,11 @@ export function apiOf(id: string, { api, auth, baseUrl }: Pick<ProviderConfig, "
   return (isReplaced || !Object.hasOwn(ownApis, id) ? undefined : ownApis[id]) ?? "openai-completions";
 }
 
+/** Whether an entry is the one for GGUF models on this machine: there is no server and no wire format then. Pure. */
+export function isForLocalRuntime(id: string, { baseUrl }: Pick<ProviderConfig, "baseUrl">): boolean {
+  return id === LOCAL_PROVIDER_ID && baseUrl === undefined;
+}
+
 const DEFAULT_TIMEOUT_SECONDS = 120;
 /** For a server on this machine, which may read a long prompt for minutes. */
 const LOCAL_TIMEOUT_SECONDS = 600;
@@ -94,7 +100,7 @@ export function resolveProviders<V extends ModelVendor>(
   const providers: ProviderSettings<V>[] = [];
   const skipped: Array<{ id: string; reason: string }> = [];
   for (const [id, entry] of Object.entries(config)) {
-    if (apiOf(id, entry) !== api) continue;
+    if (apiOf(id, entry) !== api || isForLocalRuntime(id, entry)) continue;
     const vendor = vendors.find((known) => known.id === id);
     const baseUrl = entry.baseUrl ?? vendor?.baseUrl;
     const reason = unavailable.get(id) ?? (baseUrl === undefined ? withoutAddress(vendor, vendors) : undefined);

@@ -5,6 +5,7 @@ import type { ConfigService } from "./config.ts";
 import type { Devices } from "./devices.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Leases } from "./leases.ts";
+import type { LocalRuntime } from "./local-runtime.ts";
 import type { Memory } from "./memory.ts";
 import type { Messaging } from "./messaging.ts";
 import type { SandboxService } from "./sandbox.ts";
@@ -23,4 +24,5 @@ export interface Services {
   "messaging@1": Messaging;
   "devices@1": Devices;
   "bedrock@1": Bedrock;
+  "local-runtime@1": LocalRuntime;
 }

@@ -1,0 +1,11 @@
+import { defineErrors } from "svc/sdk";
+
+/** Errors of the local runtime. */
+export const runtimeErrors = defineErrors({
+  "local-runtime-missing": {
+    message: 'the runtime of local models: its package "{name}" {problem}; run: svc models runtime install',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+});

@@ -1,0 +1,87 @@
+import { availableParallelism } from "node:os";
+import {
+  isSvcError,
+  type LocalChatOptions,
+  type LocalEmbedderOptions,
+  type LocalModelSource,
+  type LocalRuntime,
+  type Logger,
+  type PluginVendor,
+} from "svc/sdk";
+import { createChatModel, SEQUENCES } from "./chat-model.ts";
+import { createEmbedModel } from "./embed-model.ts";
+import { runtimeErrors } from "./errors.ts";
+import type { ModelUse } from "./messages.ts";
+import type { ModelLifeOptions } from "./model-life.ts";
+import { createProcessOwner } from "./process-owner.ts";
+import { startRuntimeProcess } from "./runtime-process.ts";
+import { createSharedModels } from "./shared-models.ts";
+
+export interface LocalRuntimeOptions {
+  /** Packages of this plugin. */
+  vendor: PluginVendor;
+  /** All variables of the process that runs the models. */
+  env: Readonly<Record<string, string>>;
+  logger: Logger;
+  /** Threads that models compute with; default: half of the machine, so that the other half answers. */
+  maxThreads?: number;
+  /** A model that nobody used for so long is unloaded; default 10 min. */
+  idleMs?: number;
+}
+
+const LIBRARY = "node-llama-cpp";
+const IDLE_MS = 600_000;
+/** Half a minute for a model of some hundred MB from a slow disk, and then as much again; models for chat are ten times as large. */
+const LOAD_EMBED_MS = 60_000;
+const LOAD_CHAT_MS = 600_000;
+
+/** The service `local-runtime@1`, and what ends all its models. */
+export function createLocalRuntime(options: LocalRuntimeOptions): { runtime: LocalRuntime; close(): Promise<void> } {
+  const { vendor, env, logger } = options;
+  const owner = createProcessOwner(() => startRuntimeProcess({ env, log: (message) => logger.warn(message) }));
+  const lifeOf = (
+    source: LocalModelSource,
+    { use, loadMs, directory }: { use: ModelUse; loadMs: number; directory?: string | undefined },
+  ): ModelLifeOptions => ({
+    name: source.name,
+    request: {
+      model: source.kind === "file" ? source.path : source.uri,
+      ...(directory === undefined ? {} : { directory }),
+      maxThreads: options.maxThreads ?? Math.max(1, Math.floor(availableParallelism() / 2)),
+      use,
+    },
+    loadMs,
+    library: () => findLibrary(vendor),
+    model: () => owner.model(),
+    log: (message) => logger.info(message),
+    idleMs: options.idleMs ?? IDLE_MS,
+  });
+  const embedders = createSharedModels(({ source, directory, maxTokens }: LocalEmbedderOptions) =>
+    createEmbedModel(lifeOf(source, { use: { kind: "embed", maxTokens }, loadMs: LOAD_EMBED_MS, directory })),
+  );
+  const chats = createSharedModels(({ source, contextWindow }: LocalChatOptions) =>
+    createChatModel(lifeOf(source, { use: { kind: "chat", contextWindow, sequences: SEQUENCES }, loadMs: LOAD_CHAT_MS })),
+  );
+  const runtime: LocalRuntime = {
+    check: async () => void (await findLibrary(vendor)),
+    embedder(wanted) {
+      const { model, giveBack } = embedders.borrow(wanted);
+      return { embed: (text, how) => model.embed(text, how), close: giveBack };
+    },
+    chat(wanted) {
+      const { model, giveBack } = chats.borrow(wanted);
+      return { stream: (request, how) => model.stream(request, how), contextWindow: () => model.contextWindow(), close: giveBack };
+    },
+  };
+  return { runtime, close: async () => void (await Promise.all([embedders.close(), chats.close()])) };
+}
+
+/** Looked for at each use: whoever installs it later need not restart anything. */
+async function findLibrary(vendor: PluginVendor): Promise<string> {
+  try {
+    return await vendor.resolve(LIBRARY);
+  } catch (cause) {
+    if (!isSvcError(cause, "missing-dependency")) throw cause;
+    throw runtimeErrors.localRuntimeMissing({ name: LIBRARY, problem: cause.fields.problem }, { cause });
+  }
+}
