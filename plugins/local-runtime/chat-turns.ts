@@ -49,14 +49,19 @@ export function createChat(parts: Parts): LoadedChat {
     const sequence = context.getSequence();
     return { sequence, chat: new library.LlamaChat({ contextSequence: sequence }), cacheKey: undefined, isBusy: false, usedAt: 0 };
   });
+  const [first] = seats as [Seat];
   let uses = 0;
   return {
-    contextWindow: seats[0]?.sequence.contextSize ?? context.contextSize,
+    contextWindow: first.sequence.contextSize,
     async answer(request, run) {
-      const seat = chooseSeat(seats, request.cacheKey);
+      const history = toChatItems(request.history);
+      const prompt = tokensOf(history, request, { chat: first.chat, model: parts.model });
+      const maxTokens = answerTokens({ prompt: prompt.length, window: first.sequence.contextSize, asked: request.sampling.maxTokens });
+      const known = (seat: Seat) => seat.sequence.compareContextTokens(prompt).firstDifferentIndex;
+      const seat = chooseSeat(seats, request.cacheKey, known);
       Object.assign(seat, { isBusy: true, cacheKey: request.cacheKey, usedAt: ++uses });
       try {
-        await new Turn(parts, seat, { request, run }).answer();
+        await new Turn(parts, seat, { request, run }).answer({ history, prompt, maxTokens });
       } finally {
         seat.isBusy = false;
       }
@@ -64,10 +69,34 @@ export function createChat(parts: Parts): LoadedChat {
   };
 }
 
-/** The seat that has read this conversation, else one that read nothing, else the one that was not used for longest. Pure. */
-export function chooseSeat<S extends Pick<Seat, "cacheKey" | "isBusy" | "usedAt">>(seats: readonly S[], cacheKey: string | undefined): S {
+/** The prompt as the library will read it. */
+function tokensOf(
+  chatHistory: ChatItem[],
+  { functions }: LocalChatRequest,
+  { chat, model }: { chat: LlamaChat; model: LlamaModel },
+): number[] {
+  const state = chat.chatWrapper.generateContextState({
+    chatHistory,
+    ...(functions ? { availableFunctions: functions, documentFunctionParams: true } : {}),
+  });
+  return state.contextText.tokenize(model.tokenizer);
+}
+
+/**
+ * The seat of this conversation; for a new one, the seat that was not used for longest; for a request that names none, the one that has read most of its
+ * prompt. Pure.
+ * @param known number of tokens of the prompt that a seat has read
+ */
+export function chooseSeat<S extends Pick<Seat, "cacheKey" | "isBusy" | "usedAt">>(
+  seats: readonly S[],
+  cacheKey: string | undefined,
+  known: (seat: S) => number,
+): S {
   const free = seats.filter(({ isBusy }) => !isBusy).sort((a, b) => a.usedAt - b.usedAt);
-  const own = cacheKey === undefined ? undefined : free.find((seat) => seat.cacheKey === cacheKey);
+  const own =
+    cacheKey === undefined
+      ? free.toSorted((a, b) => known(b) - known(a)).find((seat) => seat.cacheKey === undefined && known(seat) > 1)
+      : free.find((seat) => seat.cacheKey === cacheKey);
   const seat = own ?? free[0];
   if (!seat) throw new Fault("bad-response", "more answers were asked for at a time than the model has places for");
   return seat;
@@ -89,19 +118,11 @@ class Turn {
     this.#run = run;
   }
 
-  async answer(): Promise<void> {
+  async answer({ history, prompt, maxTokens }: { history: ChatItem[]; prompt: number[]; maxTokens: number }): Promise<void> {
     const { sequence } = this.#seat;
-    const history = toChatItems(this.#request.history);
-    const prompt = this.#tokensOf(history);
-    const maxTokens = answerTokens({
-      prompt: prompt.length,
-      window: sequence.contextSize,
-      asked: this.#request.sampling.maxTokens,
-    });
     const before = sequence.tokenMeter.getState();
-    await this.#read(prompt);
+    const cached = await this.#read(prompt);
     const response = await this.#generate(history, maxTokens);
-    const used = sequence.tokenMeter.diff(before);
     this.#tell({
       type: "finish",
       reason: response === "full" ? "length" : toFinishReason(response.metadata.stopReason),
@@ -111,8 +132,8 @@ class Turn {
           : (response.functionCalls ?? []).map(({ functionName, params, raw }) => ({ name: functionName, params, raw })),
       usage: {
         prompt: prompt.length,
-        cached: Math.max(0, prompt.length - used.usedInputTokens),
-        output: used.usedOutputTokens,
+        cached,
+        output: sequence.tokenMeter.diff(before).usedOutputTokens,
         thought: this.#thoughtTokens,
       },
     });
@@ -122,28 +143,21 @@ class Turn {
     this.#run.progress({ piece });
   }
 
-  #tokensOf(chatHistory: ChatItem[]): number[] {
-    const { functions } = this.#request;
-    const state = this.#seat.chat.chatWrapper.generateContextState({
-      chatHistory,
-      ...(functions ? { availableFunctions: functions, documentFunctionParams: true } : {}),
-    });
-    return state.contextText.tokenize(this.#parts.model.tokenizer);
-  }
-
-  /** Reads the prompt but for its last token, in parts: the library itself looks at no signal before the whole of it is read. */
-  async #read(prompt: number[]): Promise<void> {
+  /** Reads the prompt but for its last token, in parts: the library itself looks at no signal before the whole of it is read. @returns how much was known */
+  async #read(prompt: number[]): Promise<number> {
     const { sequence } = this.#seat;
     const end = prompt.length - 1;
     const step = this.#parts.llama.gpu === false ? READ_TOKENS : READ_TOKENS_GPU;
     await sequence.adaptStateToTokens(prompt.slice(0, end), false);
+    const known = sequence.nextTokenIndex;
     while (sequence.nextTokenIndex < end) {
       this.#run.signal.throwIfAborted();
       const from = sequence.nextTokenIndex;
       await sequence.evaluateWithoutGeneratingNewTokens(prompt.slice(from, Math.min(from + step, end)));
-      if (sequence.nextTokenIndex <= from) return;
+      if (sequence.nextTokenIndex <= from) break;
       this.#run.progress({ reading: true });
     }
+    return known;
   }
 
   async #generate(history: ChatItem[], maxTokens: number): Promise<ChatResponse | "full"> {

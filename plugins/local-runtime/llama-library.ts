@@ -56,6 +56,7 @@ export interface LlamaSequence {
   nextTokenIndex: number;
   contextSize: number;
   tokenMeter: { getState(): TokenCounts; diff(since: TokenCounts): TokenCounts };
+  compareContextTokens(tokens: number[]): { firstDifferentIndex: number };
   adaptStateToTokens(tokens: number[], allowShift: boolean): Promise<void>;
   evaluateWithoutGeneratingNewTokens(tokens: number[]): Promise<void>;
 }

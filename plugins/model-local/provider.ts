@@ -1,0 +1,118 @@
+import { stat } from "node:fs/promises";
+import {
+  type LocalChat,
+  type LocalRuntime,
+  type ModelDelta,
+  ModelError,
+  type ModelProbe,
+  type ModelProvider,
+  type ModelRequest,
+  messageOf,
+} from "svc/sdk";
+import { toDeltas } from "./deltas.ts";
+import { toChatRequest } from "./request.ts";
+import type { LocalModelSettings, LocalSettings } from "./settings.ts";
+
+/** The provider `local`, and what gives its models back. */
+export interface LocalModelProvider {
+  provider: ModelProvider;
+  /** Why the runtime cannot be used, if so; looks now. */
+  runtimeProblem(): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+interface Borrowed {
+  size: number | undefined;
+  chat: LocalChat;
+}
+
+export function createLocalModelProvider(settings: LocalSettings, runtime: LocalRuntime): LocalModelProvider {
+  const { models, firstAnswerMs } = settings;
+  const borrowed = new Map<string, Borrowed>();
+  let missing: string | undefined;
+
+  const runtimeProblem = async (): Promise<string | undefined> => {
+    missing = await runtime.check().then(
+      () => undefined,
+      (error: unknown) => messageOf(error),
+    );
+    return missing;
+  };
+
+  /** A file that was replaced is another model. */
+  const chatOf = async (model: LocalModelSettings): Promise<LocalChat> => {
+    const size = await sizeOf(model);
+    const known = borrowed.get(model.id);
+    if (known && known.size === size) return known.chat;
+    const chat = runtime.chat({ source: model.source, size, contextWindow: model.contextWindow });
+    borrowed.set(model.id, { size, chat });
+    await known?.chat.close();
+    return chat;
+  };
+
+  async function* stream(req: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta> {
+    try {
+      signal.throwIfAborted();
+      const model = models.find(({ id }) => id === req.model);
+      if (!model)
+        throw new ModelError(
+          "model_not_found",
+          `local: there is no model "${req.model}"; models.providers.local.models has ${listOf(models)}`,
+        );
+      const request = toChatRequest(req, model);
+      yield* toDeltas((await chatOf(model)).stream(request, { signal }), req.tools);
+    } catch (error) {
+      if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
+      throw error;
+    }
+  }
+
+  const provider: ModelProvider = {
+    id: "local",
+    name: "Local models",
+    ...(models[0] === undefined ? {} : { defaultModel: models[0].id }),
+    firstAnswerMs,
+    models: () =>
+      models.map(({ id, info }) => ({ ...info, contextWindow: borrowed.get(id)?.chat.contextWindow() ?? info.contextWindow ?? 0 })),
+    available() {
+      // Whoever installs the runtime need not restart anything.
+      if (missing !== undefined) void runtimeProblem();
+      const reason = models.length === 0 ? "models.providers.local.models names no model" : missing;
+      return reason === undefined ? { ok: true } : { ok: false, reason };
+    },
+    async probe(): Promise<ModelProbe> {
+      const reason = (await runtimeProblem()) ?? (models[0] && (await sizeOf(models[0]).then(() => undefined, messageOf)));
+      return reason === undefined ? { ok: true } : { ok: false, fault: "model_not_found", reason };
+    },
+    stream: (req, { signal }) => stream(req, signal),
+  };
+  void runtimeProblem();
+  return {
+    provider,
+    runtimeProblem,
+    async close() {
+      await Promise.all([...borrowed.values()].map(({ chat }) => chat.close()));
+      borrowed.clear();
+    },
+  };
+}
+
+/** @throws {ModelError} `model_not_found` for a file that is not there */
+export async function sizeOf({ id, source }: Pick<LocalModelSettings, "id" | "source">): Promise<number | undefined> {
+  if (source.kind === "reference") return undefined;
+  const found = await stat(source.path).catch(() => undefined);
+  if (found?.isFile()) return found.size;
+  throw new ModelError(
+    "model_not_found",
+    `local: ${source.name}: there is no such file; see modelPath of "${id}" in models.providers.local.models`,
+  );
+}
+
+function listOf(models: readonly LocalModelSettings[]): string {
+  return models.length === 0
+    ? "none"
+    : models
+        .slice(0, 10)
+        .map(({ id }) => id)
+        .join(", ");
+}
