@@ -31,6 +31,10 @@ class Model implements ChatModel {
     this.#life = new ModelLife(options);
   }
 
+  get isClosed(): boolean {
+    return this.#life.isClosed;
+  }
+
   contextWindow(): number | undefined {
     return this.#life.opened?.maxTokens;
   }

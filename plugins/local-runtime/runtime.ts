@@ -70,7 +70,14 @@ export function createLocalRuntime(options: LocalRuntimeOptions): { runtime: Loc
     },
     chat(wanted) {
       const { model, giveBack } = chats.borrow(wanted);
-      return { stream: (request, how) => model.stream(request, how), contextWindow: () => model.contextWindow(), close: giveBack };
+      return {
+        stream: (request, how) => model.stream(request, how),
+        contextWindow: () => model.contextWindow(),
+        get isClosed() {
+          return model.isClosed;
+        },
+        close: giveBack,
+      };
     },
   };
   return { runtime, close: async () => void (await Promise.all([embedders.close(), chats.close()])) };

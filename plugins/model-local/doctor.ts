@@ -1,11 +1,11 @@
 import { type DoctorFinding, messageOf } from "svc/sdk";
-import { type LocalModelProvider, sizeOf } from "./provider.ts";
+import { sizeOf } from "./provider.ts";
 import type { LocalSettings } from "./settings.ts";
 
 const MAX_MODELS = 50;
 
-/** Findings about local models that cannot answer, each with its fix. */
-export async function localFindings(settings: LocalSettings, local: Pick<LocalModelProvider, "runtimeProblem">): Promise<DoctorFinding[]> {
+/** Findings about local models that cannot answer, each with its fix. That the runtime is missing is a finding about packages of plugins. */
+export async function localFindings(settings: LocalSettings): Promise<DoctorFinding[]> {
   const finding = (message: string, fix: string, path = "models.providers.local"): DoctorFinding => ({
     id: "models/local-unusable",
     severity: "error",
@@ -13,7 +13,6 @@ export async function localFindings(settings: LocalSettings, local: Pick<LocalMo
     message,
     fix,
   });
-  const missing = await local.runtimeProblem();
   const files = await Promise.all(
     settings.models.slice(0, MAX_MODELS).map((model) =>
       sizeOf(model).then(
@@ -28,7 +27,6 @@ export async function localFindings(settings: LocalSettings, local: Pick<LocalMo
     ),
   );
   return [
-    ...(missing === undefined ? [] : [finding(missing, "svc models runtime install")]),
     ...(settings.models.length > 0 ? [] : [finding("no model is named", "name one in models.providers.local.models, with its modelPath")]),
     ...settings.problems.map((problem) => finding(problem, "correct the parameters")),
     ...files.filter((one) => one !== undefined),

@@ -25,7 +25,8 @@ export default definePlugin({
 /** The provider of the config in force; a change of its entry replaces it. */
 function followConfig(ctx: PluginContext) {
   const base = ctx.service("gateway@1").info().stateDir;
-  const runtime = ctx.service("local-runtime@1");
+  // Loaded by its first use, and only where models are configured.
+  const runtime = () => ctx.service("local-runtime@1");
   let current: { settings: LocalSettings; local: LocalModelProvider; registration: Disposable } | undefined;
   const drop = async (): Promise<void> => {
     const old = current;
@@ -43,7 +44,7 @@ function followConfig(ctx: PluginContext) {
       const local = createLocalModelProvider(settings, runtime);
       current = { settings, local, registration: ctx.registerModelProvider(local.provider) };
     },
-    findings: async () => (current ? localFindings(current.settings, current.local) : []),
+    findings: async () => (current ? localFindings(current.settings) : []),
     close: drop,
   };
 }

@@ -60,7 +60,7 @@ function runWithModel(): void {
     ];
     const settings = resolveLocal(parseSharedConfig({ models: { providers: { local: { models } } } }), dir);
     if (!settings) throw new Error("no settings");
-    local = createLocalModelProvider(settings, runtime);
+    local = createLocalModelProvider(settings, () => runtime);
   });
   afterAll(async () => {
     await local.close();

@@ -16,8 +16,6 @@ import type { LocalModelSettings, LocalSettings } from "./settings.ts";
 /** The provider `local`, and what gives its models back. */
 export interface LocalModelProvider {
   provider: ModelProvider;
-  /** Why the runtime cannot be used, if so; looks now. */
-  runtimeProblem(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -26,25 +24,30 @@ interface Borrowed {
   chat: LocalChat;
 }
 
-export function createLocalModelProvider(settings: LocalSettings, runtime: LocalRuntime): LocalModelProvider {
+/** @param runtime finds the service, each time it is wanted @throws {SvcError} while nobody provides it */
+export function createLocalModelProvider(settings: LocalSettings, runtime: () => LocalRuntime): LocalModelProvider {
   const { models, firstAnswerMs } = settings;
   const borrowed = new Map<string, Borrowed>();
   let missing: string | undefined;
 
+  /** Why the runtime cannot be used, if so; looks now. */
   const runtimeProblem = async (): Promise<string | undefined> => {
-    missing = await runtime.check().then(
-      () => undefined,
-      (error: unknown) => messageOf(error),
-    );
+    try {
+      await runtime().check();
+      missing = undefined;
+    } catch (error) {
+      missing = messageOf(error);
+    }
     return missing;
   };
 
-  /** A file that was replaced is another model. */
+  /** A file that was replaced is another model, and so is that of another runtime. */
   const chatOf = async (model: LocalModelSettings): Promise<LocalChat> => {
     const size = await sizeOf(model);
     const known = borrowed.get(model.id);
-    if (known && known.size === size) return known.chat;
-    const chat = runtime.chat({ source: model.source, size, contextWindow: model.contextWindow });
+    if (known && known.size === size && !known.chat.isClosed) return known.chat;
+    // The call may load the plugin first.
+    const chat = await runtime().chat({ source: model.source, size, contextWindow: model.contextWindow });
     borrowed.set(model.id, { size, chat });
     await known?.chat.close();
     return chat;
@@ -89,7 +92,6 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: Local
   void runtimeProblem();
   return {
     provider,
-    runtimeProblem,
     async close() {
       await Promise.all([...borrowed.values()].map(({ chat }) => chat.close()));
       borrowed.clear();

@@ -50,6 +50,8 @@ export interface LocalChat {
   stream(request: LocalChatRequest, options: { signal: AbortSignal }): AsyncIterable<LocalChatPiece>;
   /** Tokens of prompt and answer together as the loaded model has them; undefined before it was loaded. */
   contextWindow(): number | undefined;
+  /** True once it was closed, or the runtime that it came from. */
+  readonly isClosed: boolean;
   /** As that of an embedder. */
   close(): Promise<void>;
 }

@@ -76,7 +76,7 @@ async function modelProcesses(home: Home): Promise<number[]> {
   return pids.filter((_, i) => own[i]);
 }
 
-const runtime = await needsPackages("embed-local");
+const runtime = await needsPackages("local-runtime");
 runtime.describe("with the runtime", runWithModel);
 
 function runWithModel(): void {

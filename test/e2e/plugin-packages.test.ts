@@ -87,11 +87,18 @@ test("doctor finds a channel without its packages, one command installs them and
 });
 
 test("a bundled plugin brings its lock along, and its folder stays as it was", async () => {
-  const vendor = join(product.packageRoot, "plugins/embed-local/vendor");
+  const vendor = join(product.packageRoot, "plugins/local-runtime/vendor");
   const before = (await readdir(vendor)).sort();
   expect(before).toEqual(expect.arrayContaining(["empty", "package-lock.json", "package.json"]));
-  const failed = await svcCommand(home, ["plugins", "add-packages", "embed-local"]);
-  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("run again: svc plugins add-packages embed-local") });
+  const status = await svcCommand(home, ["models", "runtime", "status", "--json"]);
+  const packages = [{ name: "node-llama-cpp", version: "3.21.1", installed: false }];
+  expect({ ...status, stdout: JSON.parse(status.stdout) }).toMatchObject({
+    code: 1,
+    stdout: { ok: false, plugin: "local-runtime", packages },
+  });
+  const failed = await svcCommand(home, ["models", "runtime", "install"]);
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("run again: svc plugins add-packages local-runtime") });
+  expect(failed.stderr).toContain("packages of local-runtime: 0 of ");
   // The registry of this test has none of them; it was asked by the lock.
   expect(registry.requests.some((path) => path.startsWith("/node-llama-cpp"))).toBe(true);
   expect((await readdir(vendor)).sort()).toEqual(before);

@@ -18,7 +18,30 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 const lazy = { activation: ["channel:talk"], contributes: { channels: ["talk"] } };
 
+const local = { activation: ["model:local", "embedding:local"], contributes: { modelProviders: ["local"], embeddingAdapters: ["local"] } };
+
 test.each([
+  [
+    "a model provider that is configured",
+    local,
+    { models: { providers: { local: {} } } },
+    "models.providers.local",
+    "svc plugins add-packages demo",
+  ],
+  [
+    "a model provider whose name a server has",
+    local,
+    { models: { providers: { local: { baseUrl: "http://127.0.0.1:1" } } } },
+    undefined,
+    "",
+  ],
+  [
+    "an embedding adapter that an agent names",
+    local,
+    { agents: { list: [{ id: "a", memorySearch: { provider: "local" } }] } },
+    "agents.list[id=a].memorySearch.provider",
+    "svc plugins add-packages demo",
+  ],
   ["a channel that is configured", lazy, { channels: { talk: {} } }, "channels.talk", "svc channels add talk"],
   ["a channel that is switched off", lazy, { channels: { talk: { enabled: false } } }, undefined, ""],
   ["a channel that nobody configured", lazy, {}, undefined, ""],
@@ -38,4 +61,13 @@ test.each([
   expect(await missingOfPlugins([candidate], options)).toEqual(found);
   const problem = { state: "disabled" as const, code: "not-enabled" as const, reason: "r" };
   expect(await missingOfPlugins([{ ...candidate, problem }], options)).toEqual([]);
+});
+
+test("the packages of a plugin whose service a model in use wants", async () => {
+  const runtime = { id: "demo", root, manifest: { activation: ["service:demo@1"], provides: ["demo@1"] } } as unknown as PluginCandidate;
+  const user = { id: "user", root: join(root, "none"), manifest: { ...local, requires: ["demo@1?"] } } as unknown as PluginCandidate;
+  const found = (config: object) =>
+    missingOfPlugins([runtime, user], { config: parseSharedConfig(config as never), vendor: vendorPackages(root) });
+  expect(await found({ models: { providers: { local: {} } } })).toMatchObject([{ plugin: "demo", path: "models.providers.local" }]);
+  expect(await found({})).toEqual([]);
 });

@@ -7,9 +7,9 @@ export default defineCommand({
   summary: "Install the packages that a plugin needs and svc does not bring along",
   details: [
     "They come in exactly the versions of the plugin's lock file, into the state directory of this profile; no script of a package is run. A running",
-    "gateway finds them without a restart. For channels: svc channels add.",
+    "gateway finds them without a restart. For channels: svc channels add. For models on this machine: svc models runtime install.",
   ].join("\n"),
-  examples: [["Run models on this machine", "svc plugins add-packages embed-local"]],
+  examples: [["Run models on this machine", "svc plugins add-packages local-runtime"]],
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   positionals: [{ name: "id", required: true }],
   run: async (cli, _values, [id = ""]) => {

@@ -44,7 +44,7 @@ export const pluginPackages: Record<string, readonly string[]> = {
   store: ["better-sqlite3"],
   "memory-core": ["better-sqlite3", "sqlite-vec"],
   "embed-bedrock": ["@aws-sdk/client-bedrock-runtime"],
-  "embed-local": ["node-llama-cpp"],
+  "local-runtime": ["node-llama-cpp"],
   "plugin-manager": ["tar"],
   messaging: ["uqr"],
   "model-anthropic": ["@ai-sdk/anthropic"],
