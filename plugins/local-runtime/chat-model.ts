@@ -171,7 +171,7 @@ const modelFaults: Readonly<Record<ProcessFailure["fault"], ModelFault>> = {
   network: "network",
   "invalid-request": "invalid_request",
   "too-long": "context_overflow",
-  "bad-response": "invalid_request",
+  "bad-response": "overloaded",
   aborted: "overloaded",
   timeout: "timeout",
   ended: "overloaded",

@@ -1,7 +1,7 @@
 import type { LocalChatItem, LocalModelPart, LocalSampling } from "svc/sdk";
 import type { ChatItem, ChatPart, ChatResponse, GenerateOptions } from "./llama-library.ts";
 
-/** What the contract says, in the words of the library. Pure, all of it. */
+/** Translation of the contract into the words of the library. Pure, all of it. */
 
 /** The history; it ends with the answer that is to be written. */
 export function toChatItems(history: readonly LocalChatItem[]): ChatItem[] {

@@ -19,7 +19,7 @@ export interface PendingCall {
 }
 
 export interface CallOptions {
-  /** What is waited for, in messages. */
+  /** Subject of the message when it takes too long. */
   what: string;
   /** Longest wait for the answer or for the next sign of progress; then the process is killed. */
   limitMs: number;

@@ -78,7 +78,7 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: () =>
     models: () =>
       models.map(({ id, info }) => ({ ...info, contextWindow: borrowed.get(id)?.chat.contextWindow() ?? info.contextWindow ?? 0 })),
     available() {
-      // Whoever installs the runtime need not restart anything.
+      // Looked for again, because an installation takes effect without a restart.
       if (missing !== undefined) void runtimeProblem();
       const reason = models.length === 0 ? "models.providers.local.models names no model" : missing;
       return reason === undefined ? { ok: true } : { ok: false, reason };

@@ -16,7 +16,7 @@ export interface LocalModelSettings {
 export interface LocalSettings {
   firstAnswerMs: number;
   models: LocalModelSettings[];
-  /** What of the config is not used, and why. */
+  /** Parts of the config that are not used, and why. */
   problems: string[];
 }
 

@@ -56,7 +56,7 @@ const provider = z.strictObject({
 /** Keys of an entry that a server is reached by. */
 const serverKeys = ["apiKey", "api", "auth", "headers"] as const;
 
-/** What an entry says about files that it cannot mean: only `local` without a server has models in files, and each of its models has one. */
+/** Faults of an entry in what it says of files: only `local` without a server has models in files, and each of its models has one. */
 function localIssues(id: string, entry: z.output<typeof provider>): Array<{ path: Array<string | number>; message: string }> {
   const { baseUrl, models = [] } = entry;
   if (id !== LOCAL_PROVIDER_ID || baseUrl !== undefined) {

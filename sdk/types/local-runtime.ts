@@ -13,6 +13,7 @@ export interface LocalRuntime {
   chat(model: LocalChatOptions): LocalChat;
 }
 
+/** Model for vectors; the same options mean the same model. */
 export interface LocalEmbedderOptions {
   source: LocalModelSource;
   /** Size of the file, where it is one: a file that was replaced is another model. */
@@ -23,6 +24,7 @@ export interface LocalEmbedderOptions {
   maxTokens: number;
 }
 
+/** A borrowed model for vectors. */
 export interface LocalEmbedder {
   /**
    * Vector of one text as the model gives it. Queries go before documents; a query never waits for a download.
@@ -34,6 +36,7 @@ export interface LocalEmbedder {
   close(): Promise<void>;
 }
 
+/** Model for answers; the same options mean the same model. */
 export interface LocalChatOptions {
   source: LocalModelSource;
   size: number | undefined;
@@ -41,6 +44,7 @@ export interface LocalChatOptions {
   contextWindow: number;
 }
 
+/** A borrowed model for answers. */
 export interface LocalChat {
   /**
    * One answer, in pieces; the last one is `finish`. Leaving early stops it.
@@ -59,14 +63,17 @@ export interface LocalChat {
 /** Schema that an answer or the arguments of a function are held to: the part of JSON Schema that the runtime has a grammar for. */
 export type LocalSchema = Readonly<JsonObject>;
 
+/** Item of a conversation. */
 export type LocalChatItem = { type: "system" | "user"; text: string } | { type: "model"; parts: LocalModelPart[] };
 
+/** Part of an answer, in the order in which the model wrote them. */
 export type LocalModelPart =
   | { type: "text"; text: string }
   | { type: "thought"; text: string }
   /** `raw`: the call as the model wrote it, from its `finish`; `startsGroup`: it was not made together with the one before it. */
   | { type: "call"; name: string; params: unknown; result: unknown; raw?: unknown; startsGroup?: boolean };
 
+/** Request for one answer. An item of the model at the end is continued. */
 export interface LocalChatRequest {
   history: LocalChatItem[];
   functions?: Readonly<Record<string, { description: string; params?: LocalSchema }>>;
@@ -79,6 +86,7 @@ export interface LocalChatRequest {
   cacheKey?: string;
 }
 
+/** Sampling of one answer; what is absent is the runtime's own choice. */
 export interface LocalSampling {
   maxTokens?: number;
   temperature?: number;
@@ -94,6 +102,7 @@ export interface LocalSampling {
   thoughtTokens?: number;
 }
 
+/** Piece of an answer, in the order of its arrival. */
 export type LocalChatPiece =
   | { type: "text"; text: string }
   | { type: "thought"; text: string }
@@ -107,6 +116,7 @@ export type LocalChatPiece =
       usage: LocalUsage;
     };
 
+/** Tokens of one answer. */
 export interface LocalUsage {
   /** Tokens of the prompt, and how many of them were known from an earlier request. */
   prompt: number;

@@ -49,13 +49,8 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "agents.list[].identity.name": identity("name"),
   "agents.list[].identity.emoji": identity("emoji"),
   "agents.list[].identity.avatar": identity("avatar"),
-  "models.providers.<name>.models[].name": { file: "plugins/agents/models/list.ts", code: "model.name" },
   // Listed for clients, which choose by it.
   "models.providers.<name>.models[].input": { file: "plugins/agents/models/list.ts", code: "...rest," },
-  "models.providers.<name>.models[].tools": { file: "plugins/agents/models/tool-support.ts", code: "known?.tools" },
-  "models.providers.<name>.models[].contextWindow": { file: "plugins/agents/runs/prompt.ts", code: "known?.contextWindow" },
-  "models.providers.<name>.models[].maxTokens": { file: "plugins/model-openai-compatible/request.ts", code: "?.maxTokens" },
-  "models.providers.<name>.models[].reasoning": { file: "plugins/model-openai-compatible/request.ts", code: "?.reasoning" },
   "tools.allow": policy("level.allow"),
   "tools.deny": policy("level.deny"),
   "session.resetByType": { file: "plugins/agents/sessions/expiry.ts", code: "config.resetByType[type]" },
