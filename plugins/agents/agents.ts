@@ -11,6 +11,7 @@ import { createModelChoice } from "./models/choice.ts";
 import { Cooldown } from "./models/cooldown.ts";
 import { registerModelDoctor } from "./models/doctor.ts";
 import { followServers } from "./models/follow-servers.ts";
+import { modelInput } from "./models/input.ts";
 import { createModelStates } from "./models/states.ts";
 import { createToolSupport } from "./models/tool-support.ts";
 import { createWorkspaceRecord } from "./registry/workspace-record.ts";
@@ -121,6 +122,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       const found = await kit.models.check(kit.directory.get(agentId ?? kit.directory.defaultId), model);
       return `${found.provider}/${found.model}`;
     },
+    modelInput: (choice) => modelInput(kit, choice),
     commandOf: (message) => chatCommandOf(kit.config.session.resetTriggers, message),
     command: (request) => obeyInChat(request, { kit, runner }),
     async inject({ text, label, id, ...target }) {

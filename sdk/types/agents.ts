@@ -1,6 +1,6 @@
 import type { JsonObject } from "./common.ts";
 import type { OutboundRequest } from "./messaging.ts";
-import type { ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
+import type { ModelInput, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store-rows.ts";
 import type { ToolResult } from "./tool.ts";
@@ -27,8 +27,12 @@ export type DeliverTo = Partial<Pick<OutboundRequest, "channel" | "to" | "accoun
 export interface RunRequest {
   /** May be empty only with attachments. */
   message: string;
-  /** Pictures as base64, and files as their text. */
-  attachments?: Array<{ type: "image"; mimeType: string; data: string } | { type: "text"; fileName?: string; text: string }>;
+  /** Pictures, documents and recordings as base64, and files as their text. */
+  attachments?: Array<
+    | { type: "image"; mimeType: string; data: string }
+    | { type: "file"; mimeType: string; data: string; fileName?: string }
+    | { type: "text"; fileName?: string; text: string }
+  >;
   agentId?: string;
   sessionKey?: string;
   /** Idempotency key; a repeat attaches to the same run. Default: a fresh UUID. */
@@ -195,6 +199,11 @@ export interface Agents {
    * @throws {SvcError} `unknown-agent`, `invalid-model`, `model-not-allowed`
    */
   checkModel(choice: { agentId?: string; model: string }): Promise<string>;
+  /**
+   * Parts of a prompt that the model reads which would answer: `model`, else that of the session, else the first of the agent. Empty where its provider does not
+   * say. @throws as `run`
+   */
+  modelInput(choice: { agentId?: string; sessionKey?: string; model?: string }): Promise<ModelInput[]>;
   /**
    * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, `/model`, `/think`, `/compact`, `/usage`, `/tools`, or a trigger of `session.resetTriggers`. `rest`: the message for the new
    * transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the caller to say.

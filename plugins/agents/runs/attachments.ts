@@ -40,6 +40,7 @@ export function requestBlocks({ message, attachments }: Pick<RunRequest, "messag
 
 function toBlock(attachment: Attachment): MessageBlock {
   if (attachment.type === "image") return { type: "image", mimeType: attachment.mimeType, data: attachment.data };
+  if (attachment.type === "file") return attachment;
   return { type: "text", text: `[File${attachment.fileName ? ` ${attachment.fileName}` : ""}]\n${attachment.text}` };
 }
 

@@ -118,6 +118,17 @@ describe("messages for a vendor", () => {
       const rows = [{ ...row("user", "", { runId: "1" }), content: [image("")] }];
       expect(toModelMessages(rows, new Set(["1"]))).toEqual([{ role: "user", content: [{ type: "text", text: "[image]" }] }]);
     });
+
+    test("documents and recordings share what pictures may have", () => {
+      const file = (): MessageBlock => ({ type: "file", mimeType: "application/pdf", data: "AAAA", fileName: "a.pdf" });
+      const rows = [[file()], [image()], ...Array.from({ length: 7 }, () => [image()]), [file()]].map((content, i) => ({
+        ...row("user", "", { runId: String(i) }),
+        content,
+      }));
+
+      const sent = toModelMessages(rows, new Set(["9"])).flatMap((m) => (m.role === "user" ? m.content : []));
+      expect([sent[0], sent.at(-1)]).toEqual([{ type: "text", text: "[file]" }, file()]);
+    });
   });
 
   test("an answer without text is left out", () => {

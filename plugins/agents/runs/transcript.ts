@@ -1,4 +1,4 @@
-import type { AssistantPart, MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
+import type { AssistantPart, MessageBlock, MessageRow, ModelMessage, UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 
@@ -156,20 +156,20 @@ export function callsOf(content: readonly MessageBlock[]): Array<{ id: string; n
   return content.flatMap((b) => (b.type === "toolCall" ? [{ id: b.id, name: b.name, args: b.arguments }] : []));
 }
 
-type Picture = Extract<MessageBlock, { type: "image" }>;
+type Picture = Extract<MessageBlock, { type: "image" | "file" }>;
 
-/** Pictures of earlier turns that are sent again: the newest, so many and as large together. */
+/** Pictures and files of earlier turns that are sent again: the newest, so many and as large together. */
 const MAX_EARLIER_PICTURES = 8;
 const MAX_EARLIER_BYTES = 20 * 1024 * 1024;
 
-/** The pictures a model gets to see: all of the present turn, and of the earlier ones the newest within budget. */
+/** The pictures and files a model gets to see: all of the present turn, and of the earlier ones the newest within budget. */
 function picturesWithin(rows: readonly MessageRow[], present: ReadonlySet<string>): ReadonlySet<Picture> {
   const shown = new Set<Picture>();
   let [count, bytes] = [MAX_EARLIER_PICTURES, MAX_EARLIER_BYTES];
   for (const row of rows.toReversed()) {
     if (row.role !== "user") continue;
     for (const picture of row.content.toReversed()) {
-      if (picture.type !== "image" || picture.data === "") continue;
+      if ((picture.type !== "image" && picture.type !== "file") || picture.data === "") continue;
       if (isOf(row, present)) {
         shown.add(picture);
         continue;
@@ -183,19 +183,12 @@ function picturesWithin(rows: readonly MessageRow[], present: ReadonlySet<string
   return shown;
 }
 
-/** @param shown pictures that are sent; absent: all */
-export function userContent(
-  content: readonly MessageBlock[],
-  shown?: ReadonlySet<Picture>,
-): Extract<ModelMessage, { role: "user" }>["content"] {
-  return content.flatMap((b) => {
-    if (b.type === "text") return b.text === "" ? [] : [{ type: "text" as const, text: b.text }];
-    if (b.type !== "image") return [];
-    return [
-      b.data !== "" && (!shown || shown.has(b))
-        ? { type: "image" as const, mimeType: b.mimeType, data: b.data }
-        : { type: "text" as const, text: "[image]" },
-    ];
+/** @param shown pictures and files that are sent; absent: all */
+export function userContent(content: readonly MessageBlock[], shown?: ReadonlySet<Picture>): UserPart[] {
+  return content.flatMap((b): UserPart[] => {
+    if (b.type === "text") return b.text === "" ? [] : [{ type: "text", text: b.text }];
+    if (b.type !== "image" && b.type !== "file") return [];
+    return b.data !== "" && (!shown || shown.has(b)) ? [b] : [{ type: "text", text: `[${b.type}]` }];
   });
 }
 
