@@ -100,6 +100,7 @@ const manifestSchema = z.strictObject({
     ])
     .optional(),
   enabledByDefault: z.boolean().optional(),
+  optionalPackages: z.boolean().optional(),
   reload: z
     .strictObject({
       hotPrefixes: prefixes,

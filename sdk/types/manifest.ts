@@ -86,6 +86,8 @@ export interface Manifest {
   /** `startup` (default when absent), or what loads it on first use: `channel:irc`, `rpc:x.*`, `http:/x`, `cli:irc`, `embedding:ollama`, `model:x`, `tool:x`, `service:x@1`. */
   activation?: "startup" | string[];
   enabledByDefault?: boolean;
+  /** True for a plugin that works without the packages of its `vendor/` folder, which add to what it can do: `svc doctor` mentions them and asks for nothing. */
+  optionalPackages?: boolean;
   /** Effect that a change of its own config needs, by paths relative to `plugins.entries.<id>.config`; default: replace the instance. */
   reload?: ManifestReload;
   /** Sensitive config paths (absolute, `*` = one segment) and the variables that may hold the value; for redaction, set-up and `ctx.secret`. */

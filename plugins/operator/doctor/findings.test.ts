@@ -66,6 +66,8 @@ describe("the config", () => {
   });
 });
 
+const packages = { plugin: "x", path: "channels.x", missing: ["dep"], command: "svc channels add x" };
+
 test.each([
   ["auth/weak", "warning", { auth: { mode: "token", secretChars: 15, refusal: undefined } }],
   ["auth/bind-exposed", "error", { auth: { mode: "none", secretChars: undefined, refusal: { code: "bind-without-auth", message: "m" } } }],
@@ -78,7 +80,8 @@ test.each([
   ["plugins/config", "warning", { pluginIssues: [{ path: "plugins.entries.x.config", message: "m" }] }],
   ["plugins/load", "error", { plugins: [{ id: "x", state: "failed", reason: "r" }] }],
   ["plugins/missing", "warning", { config: { ...healthy.config, warnings: [{ path: "plugins.entries.gone", message: "m" }] } }],
-  ["plugins/packages", "error", { packages: [{ plugin: "x", path: "channels.x", missing: ["dep"], command: "svc channels add x" }] }],
+  ["plugins/packages", "error", { packages: [{ ...packages, isOptional: false }] }],
+  ["plugins/packages", "info", { packages: [{ ...packages, isOptional: true }] }],
   ["config/perms", "warning", { open: [{ path: "/s/svc.json", mode: 0o644, kind: "config" as const }] }],
   ["state/perms", "warning", { open: [{ path: "/s", mode: 0o755, kind: "state" as const }] }],
   ["lock/stale", "info", { staleLocks: ["/s/svc.json.lock"] }],

@@ -31,7 +31,7 @@ export interface Evidence {
   pluginIssues: Array<{ path: string; message: string }>;
   plugins: Array<{ id: string; state: string; reason: string | undefined; hint?: string | undefined }>;
   /** Plugins in use whose own packages are not installed. */
-  packages: Array<{ plugin: string; path: string; missing: readonly string[]; command: string }>;
+  packages: Array<{ plugin: string; path: string; missing: readonly string[]; command: string; isOptional: boolean }>;
   /** Files and folders that others than their owner may read: path and mode. */
   open: Array<{ path: string; mode: number; kind: "config" | "state" }>;
   secrets: Array<{ code: string; path: string; message: string }>;
@@ -143,11 +143,11 @@ function pluginFindings({ pluginIssues, plugins }: Evidence): OwnFinding[] {
 }
 
 function packageFindings({ packages }: Evidence): OwnFinding[] {
-  return packages.map(({ plugin, path, missing, command }) => ({
+  return packages.map(({ plugin, path, missing, command, isOptional }) => ({
     id: "plugins/packages",
-    severity: "error",
+    severity: isOptional ? "info" : "error",
     path,
-    message: `plugin "${plugin}" needs packages that are not installed: ${missing.join(", ")}`,
+    message: `plugin "${plugin}" ${isOptional ? "can do more with" : "needs"} packages that are not installed: ${missing.join(", ")}`,
     fix: command,
   }));
 }

@@ -54,10 +54,12 @@ test.each([
     "svc plugins add-packages demo",
   ],
   ["a plugin that loads at the start", {}, {}, "plugins.entries.demo", "svc plugins add-packages demo"],
+  ["one that works without them", { optionalPackages: true }, {}, "plugins.entries.demo", "svc plugins add-packages demo"],
 ])("the packages of %s", async (_, manifest, config, path, command) => {
   const candidate = { id: "demo", root, manifest } as unknown as PluginCandidate;
   const options = { config: parseSharedConfig(config), vendor: vendorPackages(root) };
-  const found = path === undefined ? [] : [{ plugin: "demo", path, missing: ["dep"], command }];
+  const isOptional = "optionalPackages" in manifest;
+  const found = path === undefined ? [] : [{ plugin: "demo", path, missing: ["dep"], command, isOptional }];
   expect(await missingOfPlugins([candidate], options)).toEqual(found);
   const problem = { state: "disabled" as const, code: "not-enabled" as const, reason: "r" };
   expect(await missingOfPlugins([{ ...candidate, problem }], options)).toEqual([]);

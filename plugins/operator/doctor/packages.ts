@@ -17,7 +17,9 @@ export async function missingOfPlugins(
     const owner = { id, root, channels: manifest?.contributes?.channels };
     // Files that cannot be read are a matter of its author; they are named when it asks for a package.
     const missing = await vendor.missing(owner).catch(() => []);
-    if (missing.length > 0) found.push({ plugin: id, path, missing, command: vendor.command(owner) });
+    if (missing.length > 0) {
+      found.push({ plugin: id, path, missing, command: vendor.command(owner), isOptional: manifest?.optionalPackages === true });
+    }
   }
   return found;
 }
