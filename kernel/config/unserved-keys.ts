@@ -25,7 +25,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "gateway.remote",
     "meta",
   ],
-  "openai-http": ["gateway.http.endpoints.responses.files.pdf"],
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
   models: [
     { path: "models.mode", value: "replace" },

@@ -247,8 +247,14 @@ describe("functions, the legacy form of tools", () => {
 describe("what cannot be served is refused by name", () => {
   test.each([
     [{ messages: [...ask("hi"), { role: "assistant", content: "Sure: " }] }, /^messages\.1: .*prefill/],
-    [{ messages: [{ role: "user", content: [{ type: "file", file: { file_data: "x" } }] }] }, /^messages\.0\.content\.0: file parts \(PDF/],
-    [{ messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }] }, /^messages\.0\.content\.0: input_audio parts/],
+    [
+      { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "file-1" } }] }] },
+      /^messages\.0\.content\.0\.file\.file_id: files are not stored here/,
+    ],
+    [
+      { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }] }] },
+      /^messages\.0\.content\.0\.input_audio: the model does not take audio/,
+    ],
     [{ messages: ask("hi"), reasoning_effort: "huge" }, /^`reasoning_effort` must be one of none, minimal/],
     [{ messages: ask("hi"), parallel_tool_calls: "no" }, /^`parallel_tool_calls` must be true or false/],
     [

@@ -4,18 +4,21 @@ import { completionResponse, createEnvelope, type Envelope, judge } from "./comp
 import { onDisconnect } from "./disconnect.ts";
 import { badRequest } from "./errors.ts";
 import { createEventStream, eventStreamHeaders } from "./event-stream.ts";
+import { type ReadMedia, readAudio, readFiles } from "./files.ts";
 import { isRepeat, repeatedRun, requestIdOf } from "./idempotency.ts";
 import { imageFetcher } from "./image-urls.ts";
 import { addEarlierImages, decodeImages } from "./images.ts";
-import { toTurn } from "./prompt.ts";
+import { modelReads } from "./model-reads.ts";
+import type { PdfReader } from "./pdf/reader.ts";
+import { type Turn, toTurn } from "./prompt.ts";
 import { relay } from "./relay.ts";
 import { type ChatRequest, parseChatRequest } from "./request.ts";
 import { thinkingOf } from "./sampling.ts";
-import { checkBackendModelScope, parseBackendModel, resolveTarget } from "./target.ts";
+import { checkBackendModelScope, parseBackendModel, resolveTarget, type Target } from "./target.ts";
 import { demandInstruction } from "./tools.ts";
 
 /** `POST /v1/chat/completions`: parse, run, answer. */
-export function createChatHandler(ctx: PluginContext): (call: HttpCall) => Promise<Response> {
+export function createChatHandler(ctx: PluginContext, pdf: PdfReader): (call: HttpCall) => Promise<Response> {
   return async (call) => {
     checkBackendModelScope(call);
     const request = parseChatRequest(await call.json());
@@ -23,7 +26,7 @@ export function createChatHandler(ctx: PluginContext): (call: HttpCall) => Promi
     const id = `chatcmpl_${uuid}`;
     const handle =
       (isKeyed ? await repeatedRun(id, call, ctx) : undefined) ??
-      (await ctx.service("agents@1").run({ ...(await toRunRequest(request, call, ctx)), runId: id }));
+      (await ctx.service("agents@1").run({ ...(await toRunRequest(request, call, { ctx, pdf })), runId: id }));
     const answer = await answerOf({ handle, request, envelope: createEnvelope(id, request.model, handle.acceptedAt) }, call, ctx);
     if (isRepeat(handle)) answer.headers.set("Idempotent-Replay", "true");
     return answer;
@@ -46,9 +49,14 @@ async function answerOf(parts: Answer, call: HttpCall, ctx: PluginContext): Prom
   return completionResponse(envelope, judge(outcome, request.demand), request);
 }
 
-async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginContext): Promise<RunRequest> {
+interface Deps {
+  ctx: PluginContext;
+  pdf: PdfReader;
+}
+
+async function toRunRequest(request: ChatRequest, call: HttpCall, { ctx, pdf }: Deps): Promise<RunRequest> {
   const turn = toTurn(request.messages);
-  const attachments = await decodeImages(
+  const images = await decodeImages(
     turn.images,
     (reason) => ctx.logger.warn(`image refused: ${reason}`, { requestId: call.requestId }),
     imageFetcher(ctx.snapshot().gateway.http.endpoints.chatCompletions.images, { signal: call.req.signal }),
@@ -58,9 +66,12 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginCon
     throw badRequest(`${turn.orphan}.tool_call_id: no tool call with this id comes before it`);
   await addEarlierImages(turn.earlierImages);
   const model = parseBackendModel(call.req.headers.get("x-svc-model"));
+  const { texts, attachments } = await readMedia(turn, { call, ctx, pdf, target, model });
   const { clientTools, demand, sampling } = request;
   const thinking = thinkingOf(sampling.reasoningEffort);
-  const system = [turn.system, ...(demand ? [demandInstruction(demand, clientTools)] : [])].filter((text) => text !== "").join("\n\n");
+  const system = [turn.system, ...texts, ...(demand ? [demandInstruction(demand, clientTools)] : [])]
+    .filter((text) => text !== "")
+    .join("\n\n");
   return {
     message: turn.message,
     agentId: target.agentId,
@@ -68,7 +79,7 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginCon
     ...(target.isFresh ? { transcript: "single" as const, unstoredTurns: turn.history.length } : {}),
     trigger: "user",
     actor: { kind: "http", scopes: call.scopes },
-    ...(attachments.length > 0 ? { attachments } : {}),
+    ...(images.length + attachments.length > 0 ? { attachments: [...images, ...attachments] } : {}),
     ...(model === undefined ? {} : { model }),
     ...(system === "" ? {} : { extraSystem: system }),
     ...(turn.history.length > 0 ? { history: turn.history } : {}),
@@ -78,6 +89,25 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, ctx: PluginCon
     ...(thinking === undefined ? {} : { thinking }),
     ...(Object.keys(request.sampling).length > 0 ? { sampling: request.sampling } : {}),
   };
+}
+
+interface MediaDeps extends Deps {
+  call: HttpCall;
+  target: Target;
+  model: string | undefined;
+}
+
+/** Files and recordings of the conversation: texts for the system prompt, and what the model gets itself. */
+async function readMedia(turn: Turn, { call, ctx, pdf, target: { agentId, sessionKey }, model }: MediaDeps): Promise<ReadMedia> {
+  const reads = modelReads(ctx, { agentId, sessionKey, model });
+  const files = await readFiles(turn, {
+    limits: ctx.snapshot().gateway.http.endpoints.responses,
+    signal: call.req.signal,
+    pdf,
+    readsPdf: () => reads("pdf"),
+    refused: (reason) => ctx.logger.warn(`file: ${reason}`, { requestId: call.requestId }),
+  });
+  return { texts: files.texts, attachments: [...files.attachments, ...(await readAudio(turn.audio, () => reads("audio")))] };
 }
 
 /** @param watch undefined for a repeat, whose client ends nothing */

@@ -25,7 +25,10 @@ describe("which message is what", () => {
       ],
       message: "two",
       images: [],
+      files: [],
+      audio: [],
       earlierImages: [],
+      earlierFiles: [],
       toolResults: [],
       orphan: undefined,
     });
@@ -99,12 +102,36 @@ describe("which message is what", () => {
     });
   });
 
+  test("files and recordings of the current turn are read, files of earlier ones again", () => {
+    const file = (name: string) => ({ type: "file", file: { filename: name, file_data: "data:text/csv;base64,MSwy" } });
+    const audio = { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } };
+    const turn = toTurn([
+      { role: "user", content: [file("old.csv"), audio] },
+      { role: "assistant", content: "Yes." },
+      { role: "user", content: [audio, file("new.csv")] },
+    ]);
+
+    const from = { data: "MSwy", mime: "text/csv" };
+    expect(turn).toMatchObject({
+      message: "User sent file(s) with no text.",
+      files: [{ kind: "file", path: "messages.2.content.1.file", from, filename: "new.csv" }],
+      audio: [{ path: "messages.2.content.0.input_audio", mimeType: "audio/mpeg", data: "AAAA" }],
+      earlierFiles: [{ turn: turn.history[0], part: { path: "messages.0.content.0.file", from, filename: "old.csv" } }],
+    });
+    expect(turn.history[0]?.content).toEqual([...text("User sent file(s) with no text."), ...text("[audio, which is not sent again]")]);
+  });
+
   test.each([
     [[], "Missing user message in `messages`."],
     [[{ role: "system", content: "x" }], "Missing user message in `messages`."],
     [[{ role: "user", content: " " }], "Missing user message in `messages`."],
     [[{ role: "user", content: 5 }], "messages.0.content: expected string or array, received number"],
-    [[{ role: "user", content: [{ type: "input_audio" }] }], "messages.0.content.0: input_audio parts are not supported here"],
+    [[{ role: "user", content: [{ type: "input_audio" }] }], "messages.0.content.0.input_audio.format: expected wav or mp3"],
+    [[{ role: "user", content: [{ type: "input_audio", input_audio: { format: "mp3" } }] }], "input_audio.data: expected base64"],
+    [[{ role: "user", content: [{ type: "file", file: {} }] }], "messages.0.content.0.file.file_data: expected a base64 data: URL"],
+    [[{ role: "user", content: [{ type: "file", file: { file_id: "f1" } }] }], "file.file_id: files are not stored here; send file_data"],
+    [[{ role: "system", content: [{ type: "file" }] }], "messages.0.content.0: file parts are for user messages only"],
+    [[{ role: "user", content: [{ type: "video" }] }], "expected a part of type text, image_url, file or input_audio"],
     [[{ role: "user", content: [{ type: "image_url" }] }], "Invalid image_url content in `messages`."],
     [[{ role: "tool", content: "x" }], "messages.0.tool_call_id: expected string, received undefined"],
     [

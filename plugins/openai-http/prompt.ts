@@ -1,8 +1,9 @@
 import type { MessageBlock, RunRequest } from "svc/sdk";
 import { parseJson } from "svc/sdk/internal";
-import { readContent } from "./content.ts";
+import { type AudioPart, type Content, readContent } from "./content.ts";
 import { badRequest } from "./errors.ts";
 import type { WireMessage } from "./request.ts";
+import type { MediaPart } from "./responses/content.ts";
 
 type GivenTurn = NonNullable<RunRequest["history"]>[number];
 
@@ -12,9 +13,14 @@ export interface Turn {
   history: GivenTurn[];
   /** Image addresses of earlier user turns, each with the turn of `history` it belongs to. */
   earlierImages: Array<{ turn: GivenTurn; address: string }>;
+  /** Files of earlier user turns, each with the turn of `history` it belongs to. */
+  earlierFiles: Array<{ turn: GivenTurn; part: MediaPart }>;
   message: string;
   /** Image addresses of the current user turn. */
   images: string[];
+  /** Files and recordings of the current user turn. */
+  files: MediaPart[];
+  audio: AudioPart[];
   /** The current turn when it answers tool calls. */
   toolResults: Array<{ toolCallId: string; text: string }>;
   /** Path of a current tool result whose call is not among `messages`. */
@@ -25,6 +31,8 @@ export interface Turn {
 const MAX_TOOL_RESULTS = 1_000;
 
 const onlyImages = "User sent image(s) with no text.";
+const onlyFiles = "User sent file(s) with no text.";
+const earlierAudio = "[audio, which is not sent again]";
 
 /**
  * The last `user` or `tool` message is the current turn, earlier ones are history, `system` and `developer` texts extend the system prompt. Pure.
@@ -46,6 +54,7 @@ export function toTurn(messages: WireMessage[]): Turn {
     system: system.filter((text) => text !== "").join("\n\n"),
     history: earlier.map(({ turn }) => turn),
     earlierImages: earlier.flatMap(({ turn, images = [] }) => images.map((address) => ({ turn, address }))),
+    earlierFiles: earlier.flatMap(({ turn, files = [] }) => files.map((part) => ({ turn, part }))),
   };
   if (!isResult(current.message.role)) return { ...base, ...toUserTurn(current.message, current.path), toolResults: [], orphan: undefined };
   if (at + 1 - first > MAX_TOOL_RESULTS)
@@ -55,6 +64,8 @@ export function toTurn(messages: WireMessage[]): Turn {
     ...base,
     message: "",
     images: [],
+    files: [],
+    audio: [],
     toolResults: results.map(({ toolCallId, text }) => ({ toolCallId, text })),
     orphan: results.find(({ toolName }) => toolName === undefined)?.path,
   };
@@ -67,22 +78,32 @@ function refusePrefill(behind: ReadonlyArray<{ message: WireMessage; path: strin
   throw badRequest(`${prefill.path}: an assistant message at the end (prefill) is not supported; end with a user or tool message`);
 }
 
-function toUserTurn(message: WireMessage, path: string): Pick<Turn, "message" | "images"> {
-  const { text, images } = readContent(message, path);
-  if (text.trim() === "" && images.length === 0) throw badRequest("Missing user message in `messages`.");
-  return { message: text.trim() === "" ? onlyImages : text, images };
+function toUserTurn(message: WireMessage, path: string): Pick<Turn, "message" | "images" | "files" | "audio"> {
+  const { text, ...media } = readContent(message, path);
+  const shown = shownText({ text, ...media });
+  if (shown === "") throw badRequest("Missing user message in `messages`.");
+  return { message: shown, ...media };
+}
+
+/** Text of a user, or a placeholder for media without a word; empty for neither. */
+function shownText({ text, images, files, audio }: Content): string {
+  if (text.trim() !== "") return text;
+  return images.length > 0 ? onlyImages : files.length + audio.length > 0 ? onlyFiles : "";
 }
 
 interface Earlier {
   turn: GivenTurn;
   images?: string[];
+  files?: MediaPart[];
 }
 
 function toHistory(message: WireMessage, path: string, calls: Calls): Earlier[] {
   if (message.role === "user") {
-    const { text, images } = readContent(message, path);
-    const shown = text === "" && images.length > 0 ? onlyImages : text;
-    return shown === "" ? [] : [{ turn: { role: "user", content: [{ type: "text", text: shown }] }, images }];
+    const { text, ...media } = readContent(message, path);
+    const shown = text === "" ? shownText({ text, ...media }) : text;
+    if (shown === "") return [];
+    const content = [shown, ...media.audio.map(() => earlierAudio)].map((line) => ({ type: "text" as const, text: line }));
+    return [{ turn: { role: "user", content }, ...media }];
   }
   if (message.role === "assistant") {
     const { text } = readContent(message, path);

@@ -5,6 +5,7 @@ import { createEmbeddingsHandler } from "./embeddings.ts";
 import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
 import { createDocumentHandler } from "./openapi/route.ts";
+import type { PdfReader } from "./pdf/reader.ts";
 import { createResponsesHandler } from "./responses/handler.ts";
 import { createToolsHandler } from "./tools-invoke/handler.ts";
 
@@ -12,7 +13,7 @@ import { createToolsHandler } from "./tools-invoke/handler.ts";
 const MAX_TOOL_BODY_BYTES = 2 * 1024 * 1024;
 
 /** The routes of the endpoints that are on. */
-export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<typeof createReplays>): Disposable[] {
+export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<typeof createReplays>, pdf: PdfReader): Disposable[] {
   const { endpoints, maxBodyBytes } = ctx.snapshot().gateway.http;
   const common = { auth: "gateway", onError: (fault: Parameters<typeof toProblem>[0]) => errorResponse(toProblem(fault)) } as const;
   const routes: Disposable[] = [];
@@ -32,7 +33,7 @@ export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<type
   }
   if (endpoints.responses.enabled) {
     const route = { ...common, method: "POST", path: "/v1/responses", match: "exact", scope: "operator.write" } as const;
-    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createResponsesHandler(ctx as PluginContext) }));
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createResponsesHandler(ctx as PluginContext, pdf) }));
   }
   if (endpoints.toolsInvoke.enabled) {
     const route = { ...common, method: "POST", path: "/tools/invoke", match: "exact", scope: "operator.write" } as const;
@@ -41,7 +42,7 @@ export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<type
   }
   if (endpoints.chatCompletions.enabled) {
     const route = { ...common, method: "POST", path: "/v1/chat/completions", match: "exact", scope: "operator.write" } as const;
-    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createChatHandler(ctx as PluginContext) }));
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createChatHandler(ctx as PluginContext, pdf) }));
   }
   return routes;
 }

@@ -34,7 +34,7 @@ const files = z
       .strictObject({
         maxPages: z.number().int().min(1).max(1_000).default(4).describe("Pages read"),
         maxPixels: z.number().int().min(1).max(100_000_000).default(4_000_000).describe("Maximum size of a page image"),
-        minTextChars: z.number().int().min(0).max(1_000_000).default(200).describe("Pages with less text are rendered as images"),
+        minTextChars: z.number().int().min(0).max(1_000_000).default(200).describe("A PDF with less text is rendered as images"),
       })
       .prefault({}),
   })

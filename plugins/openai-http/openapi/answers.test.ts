@@ -201,6 +201,7 @@ describe("an answer is as /openapi.json says:", () => {
 
 describe("a request is taken by the document exactly when the gateway takes it:", () => {
   const image = { type: "image_url", image_url: { url: "data:image/gif;base64,R0lGODlhAQABAAAAACw=" } };
+  const file = { type: "file", file: { filename: "a.csv", file_data: "data:text/csv;base64,MSwy" } };
   const call = { id: "c1", type: "function", function: { name: "weather", arguments: "{}" } };
   test.each<[path: string, isFine: boolean, body: Json]>([
     [chat, true, { model: "svc", messages, temperature: 2, stop: ["a"], n: 1, unknown: 1, user: null, max_tokens: 5 }],
@@ -210,10 +211,12 @@ describe("a request is taken by the document exactly when the gateway takes it:"
       {
         messages: [
           { role: "system", content: "x" },
-          { role: "user", content: [{ type: "text", text: "x" }, image] },
+          { role: "user", content: [{ type: "text", text: "x" }, image, file] },
         ],
       },
     ],
+    [chat, false, { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "file-1" } }] }] }],
+    [chat, false, { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "AAAA", format: "ogg" } }] }] }],
     [
       chat,
       true,

@@ -11,6 +11,19 @@ const imagePart = z.object({
 });
 const refusalPart = z.object({ type: z.literal("refusal"), refusal: z.string() });
 
+const filePart = z.object({
+  type: z.literal("file"),
+  file: z
+    .object({ file_data: z.string(), filename: z.string().optional() })
+    .describe("Of user messages only; `file_data` is a `data:` URL or base64."),
+});
+const audioPart = z.object({
+  type: z.literal("input_audio"),
+  input_audio: z
+    .object({ data: z.string(), format: z.enum(["wav", "mp3"]) })
+    .describe("Of user messages only, for a model that takes audio."),
+});
+
 const call = name(
   "ChatToolCall",
   z.object({
@@ -28,7 +41,7 @@ const message = name(
   "ChatMessage",
   z.object({
     role: z.string().describe("`system`, `developer`, `user`, `assistant`, `tool` or `function`; messages of others are passed over."),
-    content: z.union([z.string(), z.array(z.union([textPart, imagePart, refusalPart]))]).nullish(),
+    content: z.union([z.string(), z.array(z.union([textPart, imagePart, filePart, audioPart, refusalPart]))]).nullish(),
     name: z.string().optional().describe("Of role `function`: the tool."),
     tool_calls: z.array(givenCall).nullish(),
     tool_call_id: z.string().optional().describe("Of role `tool`: the call that it answers."),

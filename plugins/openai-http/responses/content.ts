@@ -81,7 +81,7 @@ const MAX_PREFIX_CHARS = 200;
 const dataPrefix = /^data:([a-z0-9.+-]+\/[a-z0-9.+-]+)?(?:;[^,;]*)*;base64$/i;
 
 /** A `data:` address is taken apart; any other text is a URL, or base64 where that is allowed. */
-function toSource(text: string, mayBeBare = false): MediaPart["from"] {
+export function toSource(text: string, mayBeBare = false): MediaPart["from"] {
   if (!/^data:/i.test(text)) return mayBeBare ? { data: text, mime: undefined } : { url: text };
   const comma = text.indexOf(",");
   const prefix = comma < 0 || comma > MAX_PREFIX_CHARS ? null : dataPrefix.exec(text.slice(0, comma));

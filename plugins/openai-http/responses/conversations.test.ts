@@ -151,15 +151,6 @@ describe("files and pictures", () => {
     expect(system()).toContain(`---\n${expected}\n<<<END`);
   });
 
-  test("a PDF is refused by name", async () => {
-    const pdf = file({ filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("%PDF-1.7\n")}` });
-
-    expect(await refusal({ input: [user([pdf])] })).toEqual([
-      400,
-      "input.0.content.0: PDF files are not part of this release; send their text",
-    ]);
-  });
-
   test.each([
     ["bytes that are no text", file({ filename: "a.txt", file_data: base64("a\0b") })],
     ["bytes that are not UTF-8", file({ filename: "a.txt", file_data: Buffer.from([0xff, 0xfe, 0x41]).toString("base64") })],

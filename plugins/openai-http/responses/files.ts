@@ -22,24 +22,42 @@ const typeOfExtension: Readonly<Record<string, string>> = {
 };
 const vague = new Set(["application/octet-stream", "binary/octet-stream"]);
 
+const pdfType = "application/pdf";
+
+/** Stands for a file with nothing to read in it. */
+export const NO_TEXT = "[No extractable text]";
+
 /**
- * The text of a file whose type is allowed; `unserved` for one that is allowed, but cannot be read in this release. Pure.
+ * The text of a file whose type is allowed; a PDF is told by its bytes, or by its type or name, and is read elsewhere. Pure.
  * @throws {Error} with the reason of a refusal
  */
-export function textOfFile({ bytes, mime, name }: GivenFile, allowed: readonly string[]): { text: string } | { unserved: string } {
+export function textOfFile({ bytes, mime, name }: GivenFile, allowed: readonly string[]): { text: string } | "pdf" {
   const isPdf = bytes.subarray(0, 5).toString("latin1") === "%PDF-";
   const named = mime === undefined || vague.has(mime) ? typeOfName(name) : mime;
-  const type = isPdf ? "application/pdf" : (named ?? "text/plain");
+  const type = isPdf ? pdfType : (named ?? "text/plain");
   if (!allowed.includes(type)) throw new Error(`type ${type} is not allowed`);
-  if (type === "application/pdf") return { unserved: "PDF files are not part of this release; send their text" };
+  if (type === pdfType) return "pdf";
   if (bytes.includes(0)) throw new Error("the file is not text");
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  return { text: text.trim() === "" ? "[No extractable text]" : text };
+  return { text: text.trim() === "" ? NO_TEXT : text };
 }
 
 function typeOfName(name: string | undefined): string | undefined {
   const extension = /\.([a-z0-9]{1,16})$/i.exec(name ?? "")?.[1]?.toLowerCase();
   return extension !== undefined && Object.hasOwn(typeOfExtension, extension) ? typeOfExtension[extension] : undefined;
+}
+
+/** Bytes written in one step; a multiple of three. */
+const SLICE_BYTES = 750_000;
+
+/** Bytes as base64 text. */
+export async function writeBase64(bytes: Buffer): Promise<string> {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    if (at > 0) await nextTurn();
+    parts.push(bytes.subarray(at, at + SLICE_BYTES).toString("base64"));
+  }
+  return parts.join("");
 }
 
 /** Characters read in one step; a multiple of four. */

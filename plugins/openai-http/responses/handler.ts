@@ -4,6 +4,8 @@ import { onDisconnect } from "../disconnect.ts";
 import { badRequest } from "../errors.ts";
 import { createEventStream, eventStreamHeaders } from "../event-stream.ts";
 import { callerOf, isRepeat, repeatedRun, requestIdOf } from "../idempotency.ts";
+import { modelReads } from "../model-reads.ts";
+import type { PdfReader } from "../pdf/reader.ts";
 import { checkBackendModelScope, parseBackendModel, resolveAgent, resolveTarget, type Target } from "../target.ts";
 import { demandInstruction } from "../tools.ts";
 import { EarlierResponses, type ResponseOwner } from "./earlier.ts";
@@ -30,7 +32,7 @@ interface Work {
 }
 
 /** `POST /v1/responses`: parse, run, answer. */
-export function createResponsesHandler(ctx: PluginContext): (call: HttpCall) => Promise<Response> {
+export function createResponsesHandler(ctx: PluginContext, pdf: PdfReader): (call: HttpCall) => Promise<Response> {
   const earlier = new EarlierResponses(ctx);
   return async (call) => {
     checkBackendModelScope(call);
@@ -39,7 +41,9 @@ export function createResponsesHandler(ctx: PluginContext): (call: HttpCall) => 
     const { uuid, isKeyed } = await requestIdOf(call, ctx.snapshot());
     const id = `resp_${uuid}`;
     const repeated = isKeyed ? await repeatedRun(id, call, ctx) : undefined;
-    const { handle, given } = repeated ? { handle: repeated, given: undefined } : await begin(id, { call, request, owner, earlier }, ctx);
+    const { handle, given } = repeated
+      ? { handle: repeated, given: undefined }
+      : await begin(id, { call, request, owner, earlier, pdf }, ctx);
     const head = {
       id,
       createdAtMs: handle.acceptedAt,
@@ -74,7 +78,7 @@ interface Begun {
   given: NonNullable<RunRequest["history"]>;
 }
 
-async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: PluginContext): Promise<Begun> {
+async function begin(id: string, { call, request, owner, earlier, pdf }: Begin & { pdf: PdfReader }, ctx: PluginContext): Promise<Begun> {
   const target = await targetOf({ call, request, owner, earlier }, ctx);
   const turn = toResponsesTurn(
     request.input,
@@ -83,9 +87,12 @@ async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: 
   if (turn.orphan !== undefined && target.isFresh)
     throw badRequest(`${turn.orphan}.call_id: no function_call with this id comes before it`);
   const model = parseBackendModel(call.req.headers.get("x-svc-model"));
-  const { pictures, texts } = await readMedia(turn.media, {
+  const reads = modelReads(ctx, { agentId: target.agentId, sessionKey: target.sessionKey, model });
+  const { attachments, texts } = await readMedia(turn.media, {
     limits: ctx.snapshot().gateway.http.endpoints.responses,
     signal: call.req.signal,
+    pdf,
+    readsPdf: () => reads("pdf"),
     refused: (reason) => ctx.logger.warn(`responses: ${reason}`, { requestId: call.requestId }),
   });
   const { clientTools, demand, thinking, sampling } = request;
@@ -100,7 +107,7 @@ async function begin(id: string, { call, request, owner, earlier }: Begin, ctx: 
     sessionKey: target.sessionKey,
     trigger: "user",
     actor: { kind: "http", scopes: call.scopes },
-    ...(pictures.length > 0 ? { attachments: pictures } : {}),
+    ...(attachments.length > 0 ? { attachments } : {}),
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(system === "" ? {} : { extraSystem: system }),

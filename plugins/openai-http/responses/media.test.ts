@@ -1,7 +1,9 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
-import type { SvcConfig } from "svc/sdk";
+import { commonErrors, type SvcConfig } from "svc/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PdfContent, PdfLimits } from "../pdf/job.ts";
+import { PdfRefusal } from "../pdf/reader.ts";
 import type { MediaPart } from "./content.ts";
 import { textOfFile } from "./files.ts";
 import { isListed, readMedia } from "./media.ts";
@@ -44,10 +46,22 @@ const inline = (text: string, mime = "text/plain"): MediaPart => ({
   from: { data: Buffer.from(text).toString("base64"), mime },
 });
 
-async function read(parts: MediaPart[], overrides: Overrides = {}) {
+/** Content of the next PDF, or why it is not read; a test sets it. */
+let pdfContent: Partial<PdfContent> | Error = {};
+let asked: PdfLimits | undefined;
+const pdf = {
+  async read(_bytes: Uint8Array, limits: PdfLimits): Promise<PdfContent> {
+    asked = limits;
+    if (pdfContent instanceof Error) throw pdfContent;
+    const { text = "" } = pdfContent;
+    return { text, chars: text.length, pages: 1, leftOut: 0, pictures: [], ...pdfContent };
+  },
+};
+
+async function read(parts: MediaPart[], overrides: Overrides = {}, readsPdf = async () => false) {
   const reasons: string[] = [];
   const signal = AbortSignal.timeout(20_000);
-  const options = { limits: limitsWith(overrides), signal, refused: (reason: string) => void reasons.push(reason) };
+  const options = { limits: limitsWith(overrides), signal, pdf, readsPdf, refused: (reason: string) => void reasons.push(reason) };
   const media = await readMedia(parts, { ...options, fetch: { lookup, isAllowed: () => true } }).catch((error: Error) => error.message);
   return { media, reason: reasons.join() };
 }
@@ -61,7 +75,7 @@ describe("media by URL", () => {
     const { media } = await read([fromUrl("image", "/a.gif"), fromUrl("file", "/note.md")]);
 
     expect(media).toMatchObject({
-      pictures: [{ type: "image", mimeType: "image/gif", data: gif.toString("base64") }],
+      attachments: [{ type: "image", mimeType: "image/gif", data: gif.toString("base64") }],
       texts: [expect.stringContaining("Source: File\nSubject: note.md\n---\n# Hello\n")],
     });
   });
@@ -107,16 +121,71 @@ describe("files in the request", () => {
     expect(typeof media === "string" ? media : media.texts[0]).toMatch(/---\nx{50}\n\[… 3 characters left out …\]\n<<<END/);
   });
 
-  test("PDF is refused by name, whatever it is called", async () => {
-    for (const mime of ["application/pdf", "text/plain"])
-      expect((await read([inline("%PDF-1.7", mime)])).media).toContain("PDF files are not part");
-  });
-
   test("without a type go by the end of their name", () => {
     const text = (name: string | undefined, mime?: string) => textOfFile({ bytes: Buffer.from("a"), mime, name }, ["text/csv"]);
     expect(text("A.CSV")).toEqual({ text: "a" });
     expect(text("a.csv", "application/octet-stream")).toEqual({ text: "a" });
     expect(() => text("a.zip")).toThrow("type text/plain is not allowed");
+  });
+});
+
+describe("a PDF", () => {
+  const file = inline("%PDF-1.7", "application/pdf");
+  const textOf = async (content: Partial<PdfContent>, overrides: Overrides = {}) => {
+    pdfContent = content;
+    const { media } = await read([file], overrides);
+    return typeof media === "string" ? media : /---\n(.*)\n<<<END/s.exec(media.texts.join())?.[1];
+  };
+
+  test("is known by its bytes, by its type or by its name, and read within the limits of the config", async () => {
+    pdfContent = { text: "Hello" };
+    const named: MediaPart = { kind: "file", path: "input.0.content.0", from: { data: "JVBE", mime: undefined }, filename: "a.pdf" };
+    for (const part of [file, inline("%PDF-1.7"), named]) {
+      asked = undefined;
+      expect((await read([part])).media).toMatchObject({ attachments: [], texts: [expect.stringContaining("---\nHello\n<<<END")] });
+      expect(asked).toEqual({ maxPages: 4, maxPixels: 4_000_000, minTextChars: 200, maxChars: 50 });
+    }
+  });
+
+  test("says what is not in its text", async () => {
+    expect(await textOf({})).toBe("[No extractable text]");
+    expect(await textOf({ text: "Hi", pages: 9, leftOut: 5 })).toBe("Hi\n[5 of 9 pages left out]");
+    expect(await textOf({ text: "Hello", chars: 60 }, { files: { maxChars: 5 } })).toBe("Hello\n[… 55 characters left out …]");
+  });
+
+  test("without text comes as pictures, which share the limit of those of the request", async () => {
+    pdfContent = { pictures: [Buffer.from("one"), Buffer.from("two")] };
+    const { media } = await read([file]);
+
+    expect(media).toMatchObject({
+      attachments: ["one", "two"].map((data) => ({ type: "image", mimeType: "image/jpeg", data: Buffer.from(data).toString("base64") })),
+      texts: [expect.stringContaining("---\n[PDF content rendered to images]\n<<<END")],
+    });
+    pdfContent = { pictures: [Buffer.alloc(20 * 1024 * 1024 + 1)] };
+    expect((await read([file])).reason).toContain("larger than 20971520 bytes together");
+  });
+
+  test("goes as it is to a model that reads PDF files", async () => {
+    const { media } = await read([{ ...file, filename: "a.pdf" }], {}, async () => true);
+
+    const data = Buffer.from("%PDF-1.7").toString("base64");
+    expect(media).toEqual({ attachments: [{ type: "file", mimeType: "application/pdf", data, fileName: "a.pdf" }], texts: [] });
+  });
+
+  test("is refused by name for what can be helped, and as invalid when it is damaged", async () => {
+    const answerTo = async (fault: Error) => {
+      pdfContent = fault;
+      return read([file]);
+    };
+
+    expect((await answerTo(new PdfRefusal("encrypted"))).media).toBe("input.0.content.0: the PDF is encrypted; send it without a password");
+    expect((await answerTo(new PdfRefusal("not-installed"))).media).toContain("install it: svc plugins add-packages openai-http");
+    expect((await answerTo(new PdfRefusal("too-slow"))).media).toContain("input.0.content.0: the PDF takes longer");
+    expect(await answerTo(new PdfRefusal("damaged", "no pages"))).toEqual({
+      media: "invalid request",
+      reason: "input.0.content.0: the PDF cannot be read: no pages",
+    });
+    expect((await answerTo(commonErrors.busy())).media).toBe("too many requests are waiting; try again");
   });
 });
 

@@ -1,64 +1,54 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { frameExternal, messageOf, type RunRequest, type SvcConfig } from "svc/sdk";
-import { type FetchRules, fetchPublic, toWellFormed } from "svc/sdk/internal";
-import { badRequest } from "../errors.ts";
+import type { SvcConfig } from "svc/sdk";
+import { type FetchRules, fetchPublic } from "svc/sdk/internal";
 import { decodeImage, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_TOTAL_BYTES } from "../images.ts";
 import type { MediaPart } from "./content.ts";
 import { readBase64, textOfFile } from "./files.ts";
+import { framed } from "./framed.ts";
+import { type PdfOptions, type ReadPart, readPdfPart } from "./pdf-part.ts";
+import { toRefusal } from "./refusals.ts";
 
 type Limits = SvcConfig["gateway"]["http"]["endpoints"]["responses"];
-type Picture = Extract<NonNullable<RunRequest["attachments"]>[number], { type: "image" }>;
 
 /** Pictures and files of a turn, ready for a run. */
 export interface Media {
-  pictures: Picture[];
+  attachments: ReadPart["attachments"];
   /** Framed texts of files, for the system prompt. */
   texts: string[];
 }
 
-export interface MediaOptions {
+export interface MediaOptions extends Omit<PdfOptions, "files"> {
   limits: Limits;
-  signal: AbortSignal;
-  /** Called with the reason of a refusal, for the log: the caller learns only that the request is invalid. */
+  /** Called with the reason of a refusal, for the log: of most the caller learns only that the request is invalid. */
   refused(reason: string): void;
   /** For tests, whose servers are of this machine. */
   fetch?: Pick<FetchRules, "isAllowed" | "lookup">;
 }
 
 /** Files in one request; their texts share one prompt. */
-const MAX_FILES = 20;
+export const MAX_FILES = 20;
 const IMAGE_FETCH_MS = 10_000;
 const IMAGE_REDIRECTS = 3;
-/** Longest text that is framed in one step. */
-const FRAME_CHARS = 100_000;
-
-/** A refusal whose reason may go to the caller. */
-class PublicRefusal extends Error {}
-
 /**
  * Decodes and fetches the media of the current turn, one after the other.
- * @throws {SvcError} `v1-bad-request`
+ * @throws {SvcError} `v1-bad-request`; `busy` when too many PDF files wait
  */
 export async function readMedia(parts: readonly MediaPart[], options: MediaOptions): Promise<Media> {
-  const media: Media = { pictures: [], texts: [] };
+  const media: Media = { attachments: [], texts: [] };
   let path = "input";
   try {
     checkCounts(parts, options.limits);
-    let imageBytes = 0;
+    let total = 0;
     for (const part of parts) {
       path = part.path;
-      if (part.kind === "file") media.texts.push(await readFile(part, options));
-      else {
-        const { bytes, ...picture } = await readPicture(part, options);
-        imageBytes += bytes;
-        if (imageBytes > MAX_TOTAL_BYTES) throw new Error(`the images are larger than ${MAX_TOTAL_BYTES} bytes together`);
-        media.pictures.push({ type: "image", ...picture });
-      }
+      const { text, attachments, bytes } = part.kind === "file" ? await readFilePart(part, options) : await readPicture(part, options);
+      total += bytes;
+      if (total > MAX_TOTAL_BYTES) throw new Error(`the pictures and PDF files are larger than ${MAX_TOTAL_BYTES} bytes together`);
+      media.attachments.push(...attachments);
+      if (text !== undefined) media.texts.push(text);
     }
     return media;
   } catch (error) {
-    options.refused(`${path}: ${messageOf(error)}`);
-    throw badRequest(error instanceof PublicRefusal ? `${path}: ${error.message}` : "invalid request");
+    throw toRefusal(error, { path, invalid: "invalid request", refused: options.refused });
   }
 }
 
@@ -71,37 +61,29 @@ function checkCounts(parts: readonly MediaPart[], { maxUrlParts }: Limits): void
   if (parts.length - images > MAX_FILES) throw new Error(`${parts.length - images} files; at most ${MAX_FILES}`);
 }
 
-async function readPicture({ from }: MediaPart, options: MediaOptions): Promise<{ mimeType: string; data: string; bytes: number }> {
+async function readPicture({ from }: MediaPart, options: MediaOptions): Promise<ReadPart> {
   const { allowUrl, urlAllowlist } = options.limits.images;
   const rules = { allowUrl, urlAllowlist, maxBytes: MAX_IMAGE_BYTES, maxRedirects: IMAGE_REDIRECTS, timeoutMs: IMAGE_FETCH_MS };
   const { data, mime } = "url" in from ? await fetched(from.url, rules, options) : from;
   const picture = await decodeImage(`data:${mime ?? ""};base64,${typeof data === "string" ? data : data.toString("base64")}`);
   if (typeof picture === "string") throw new Error(picture);
-  return picture;
+  return { attachments: [{ type: "image", mimeType: picture.mimeType, data: picture.data }], bytes: picture.bytes };
 }
 
-async function readFile({ from, filename }: MediaPart, options: MediaOptions): Promise<string> {
-  const { allowUrl, urlAllowlist, allowedMimes, maxBytes, maxChars, maxRedirects, timeoutMs } = options.limits.files;
+/**
+ * Reads one file of a request.
+ * @throws {PublicRefusal} with a reason for the caller; other errors with one for the log
+ */
+export async function readFilePart({ from, filename }: MediaPart, options: MediaOptions): Promise<ReadPart> {
+  const { files } = options.limits;
+  const { allowUrl, urlAllowlist, maxBytes, maxRedirects, timeoutMs } = files;
   const rules = { allowUrl, urlAllowlist, maxBytes, maxRedirects, timeoutMs };
   const { data, mime } = "url" in from ? await fetched(from.url, rules, options) : from;
   const bytes = typeof data === "string" ? await readBase64(data, maxBytes) : data;
   const name = filename ?? ("url" in from ? nameInUrl(from.url) : undefined);
-  const found = textOfFile({ bytes, mime, name }, allowedMimes);
-  if ("unserved" in found) throw new PublicRefusal(found.unserved);
-  return framed(found.text, { maxChars, name });
-}
-
-/** The text between markers that nobody can forge; a long one in parts, each in a step of its own. */
-async function framed(text: string, { maxChars, name }: { maxChars: number; name: string | undefined }): Promise<string> {
-  const cut =
-    text.length > maxChars ? `${toWellFormed(text.slice(0, maxChars))}\n[… ${text.length - maxChars} characters left out …]` : text;
-  const frames: string[] = [];
-  for (let at = 0; at === 0 || at < cut.length; at += FRAME_CHARS) {
-    if (at > 0) await nextTurn();
-    const piece = toWellFormed(cut.slice(at, at + FRAME_CHARS));
-    frames.push(frameExternal(piece, { source: "File", ...(name === undefined ? {} : { subject: name }) }));
-  }
-  return frames.join("\n");
+  const found = textOfFile({ bytes, mime, name }, files.allowedMimes);
+  if (found === "pdf") return readPdfPart(bytes, name, { ...options, files });
+  return { text: await framed(found.text, { maxChars: files.maxChars, name }), attachments: [], bytes: 0 };
 }
 
 interface UrlRules {
