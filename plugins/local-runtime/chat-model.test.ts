@@ -91,6 +91,18 @@ test("an abort frees the caller at once and the place when the process has let g
   expect(await waiting).toEqual([finish]);
 });
 
+test("nothing that has come is given out after an abort", async () => {
+  const { model, call, calls } = stage();
+  const stop = new AbortController();
+  const pieces = model.stream({ history: [], sampling: {} }, { signal: stop.signal })[Symbol.asyncIterator]();
+  const first = pieces.next();
+  await call(0);
+  for (const text of ["one", "two"]) calls[0]?.options.onProgress?.({ piece: { type: "text", text } });
+  expect(await first).toMatchObject({ value: { text: "one" } });
+  stop.abort();
+  await expect(pieces.next()).rejects.toMatchObject({ name: "AbortError" });
+});
+
 test("a model that nobody uses is unloaded, and loaded again for the next request", async () => {
   const { ask, answer, seen } = stage();
   const first = ask();

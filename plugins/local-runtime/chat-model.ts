@@ -59,7 +59,7 @@ class Model implements ChatModel {
         });
         settled = pending.settled;
         pending.result.then(pieces.end, pieces.fail);
-        yield* pieces.all();
+        yield* pieces.all(stop);
       } finally {
         release();
         // The place is free when the process has let go of it, which nobody waits for.
@@ -209,9 +209,13 @@ function createPieces() {
     },
     end: () => settle({}),
     fail: (error: unknown) => settle({ error }),
-    async *all(): AsyncGenerator<LocalChatPiece> {
+    /** Nothing that has come meanwhile is given out after an abort. */
+    async *all(stop: AbortSignal): AsyncGenerator<LocalChatPiece> {
       for (;;) {
-        yield* waiting.splice(0);
+        for (const piece of waiting.splice(0)) {
+          stop.throwIfAborted();
+          yield piece;
+        }
         if (outcome && waiting.length === 0) break;
         await new Promise<void>((resolve) => {
           wake = resolve;

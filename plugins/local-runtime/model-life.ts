@@ -57,9 +57,9 @@ export class ModelLife {
    */
   async ready(download: boolean): Promise<ReadyModel> {
     clearTimeout(this.#idle);
+    if (this.#current && !this.#current.handle.isUsable) this.#retire();
     const library = await this.#options.library();
     if (this.#isClosed) throw closedFailure();
-    if (this.#current && !this.#current.handle.isUsable) this.#retire();
     this.#current ??= { handle: this.#options.model() };
     const current = this.#current;
     try {

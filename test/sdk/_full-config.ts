@@ -287,6 +287,7 @@ export const fullConfig: SvcConfigInput = {
           },
         ],
       },
+      local: { models: [{ id: "here", modelPath: "here.gguf" }] },
     },
   },
   tools: { profile: "messaging", allow: ["a"], deny: ["b"], sessions: { visibility: "self" } },

@@ -260,6 +260,7 @@ models.providers.<name>.params : object
 models.providers.<name>.models : list of object
 models.providers.<name>.models[].id : string
 models.providers.<name>.models[].name : string
+models.providers.<name>.models[].modelPath : string
 models.providers.<name>.models[].input : list of text|image = ["text"]
 models.providers.<name>.models[].tools : boolean = true
 models.providers.<name>.models[].contextWindow : integer

@@ -35,11 +35,11 @@ async function reportedIds(folder: string): Promise<string[]> {
   );
 }
 
-test.each(["agents", "memory-core", "model-anthropic", "model-google", "model-openai-compatible", "store", "webhooks"])(
-  "the manifest of %s lists every finding",
-  async (id) => {
-    const folder = join(import.meta.dirname, "../..", id);
-    const { contributes } = JSON.parse(await readFile(join(folder, "svc.plugin.json"), "utf8")) as Manifest;
-    expect(contributes?.doctor).toEqual([...new Set(await reportedIds(folder))].sort());
-  },
-);
+test.each([
+  ...["agents", "memory-core", "store", "webhooks"],
+  ...["anthropic", "bedrock", "google", "local", "openai-compatible"].map((id) => `model-${id}`),
+])("the manifest of %s lists every finding", async (id) => {
+  const folder = join(import.meta.dirname, "../..", id);
+  const { contributes } = JSON.parse(await readFile(join(folder, "svc.plugin.json"), "utf8")) as Manifest;
+  expect(contributes?.doctor).toEqual([...new Set(await reportedIds(folder))].sort());
+});
