@@ -234,9 +234,12 @@ describe("an end", () => {
 
   test("of the connection is a fault of the network, behind whichever event", async () => {
     for (let events = 0; events < 15; events++) {
-      const fault = await faultOf(provider(), modelRequest(`claude-opus-4-6:cut:${events}`));
-      expect(`${events} ${fault.fault}`).toBe(`${events} network`);
+      for (const word of ["cut", "ended"]) {
+        const { fault } = await faultOf(provider(), modelRequest(`claude-opus-4-6:${word}:${events}`));
+        expect([word, events, fault]).toEqual([word, events, "network"]);
+      }
     }
+    expect(await faultOf(provider(), modelRequest("claude-opus-4-6:unreasoned"))).toMatchObject({ fault: "network" });
     expect(textOf(await collect(provider(), modelRequest("claude-opus-4-6:cut:15")))).toBe(answerText);
   });
 });

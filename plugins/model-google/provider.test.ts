@@ -148,6 +148,14 @@ describe("a turn", () => {
     });
   });
 
+  test("offers tools with schemas in the vendor's subset", async () => {
+    const query = { oneOf: [{ type: "string", format: "uri", pattern: "^h" }, { type: "null" }] };
+    const inputSchema = { $schema: "s", type: "object", properties: { query }, additionalProperties: false };
+    await collect(provider(), modelRequest(model(""), { tools: [{ ...searchTool, inputSchema }] }));
+    const parameters = { type: "object", properties: { query: { type: "string", nullable: true } } };
+    expect(sent().tools).toEqual([{ functionDeclarations: [{ name: "memory_search", description: "Searches.", parameters }] }]);
+  });
+
   test("asks for thoughts by level or budget", async () => {
     await collect(provider(), modelRequest(model(""), { thinking: "xhigh" }));
     await collect(provider(), modelRequest("gemini-2.5-flash", { thinking: "low" }));
@@ -194,8 +202,10 @@ describe("an end", () => {
 
   test("of the connection is a fault of the network, behind whichever event", async () => {
     for (let chunks = 0; chunks < 5; chunks++) {
-      const fault = await faultOf(provider(), modelRequest(model(`cut~${chunks}`)));
-      expect(`${chunks} ${fault.fault}`).toBe(`${chunks} network`);
+      for (const word of ["cut", "ended"]) {
+        const { fault } = await faultOf(provider(), modelRequest(model(`${word}~${chunks}`)));
+        expect([word, chunks, fault]).toEqual([word, chunks, "network"]);
+      }
     }
   });
 });

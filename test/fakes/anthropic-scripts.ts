@@ -6,7 +6,8 @@ export type AnthropicScript =
   | { error: number; body: object; headers?: Record<string, string> }
   | {
       content: Block[];
-      stop?: string;
+      /** Null: the message ends without a reason. */
+      stop?: string | null;
       /** Sent in place of the end of the message. */
       fault?: { type: string; message: string };
       /** Only so many events. */
@@ -42,6 +43,10 @@ export function scriptFor(request: MessagesRequest, attempt: number): AnthropicS
       return { content: [], stop: "refusal" };
     case "cut":
       return { content: [thinking, text], events: Number(detail), end: "cut" };
+    case "ended":
+      return { content: [thinking, text], events: Number(detail) };
+    case "unreasoned":
+      return { content: [text], stop: null };
     case "hang":
       return { content: [text], events: Number(detail), end: "hang" };
     case "malformed":
@@ -111,7 +116,7 @@ export function eventsOf(script: Exclude<AnthropicScript, { error: number }>): E
     : [
         {
           type: "message_delta",
-          delta: { stop_reason: script.stop ?? "end_turn", stop_sequence: null },
+          delta: { stop_reason: script.stop === undefined ? "end_turn" : script.stop, stop_sequence: null },
           usage: { output_tokens: 9, output_tokens_details: { thinking_tokens: 3 } },
         },
         { type: "message_stop" },

@@ -46,6 +46,8 @@ export function scriptFor(request: GenerateRequest, { model, attempt }: { model:
       return { parts: [], blockReason: "PROHIBITED_CONTENT" };
     case "cut":
       return { parts: [thought, ...text], chunks: Number(detail), end: "cut" };
+    case "ended":
+      return { parts: [thought, ...text], chunks: Number(detail) };
     case "hang":
       return { parts: text, chunks: Number(detail), end: "hang" };
     case "malformed-once":
