@@ -52,7 +52,7 @@ export type ThreadExchange =
   | { http: number; end: true }
   | { http: number; failure: RequestFailure };
 
-/** What a thread is asked for: an embedding, one turn of a conversation (the input of `ConverseStream`), or whether there are credentials. */
+/** Call of a thread: an embedding, one turn of a conversation (the input of `ConverseStream`), or whether there are credentials. */
 export type ThreadCall = { embed: EmbedCall } | { converse: JsonObject } | { credentials: true };
 
 export type ThreadRequest = ({ id: number } & ThreadCall) | { abort: number } | ThreadExchange;

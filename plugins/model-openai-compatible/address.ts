@@ -19,7 +19,7 @@ export interface Address {
 export function addressOf({ baseUrl, vendor }: Pick<ChatSettings, "baseUrl" | "vendor">): Address {
   const url = new URL(baseUrl);
   const query = Object.fromEntries(url.searchParams);
-  const path = url.pathname.replace(/\/+$/, "");
+  const path = url.pathname.replace(/(?<!\/)\/+$/, "");
   if (!vendor?.hasDeployments) return { baseUrl: `${url.origin}${path}`, query };
   const deployment = /\/openai\/deployments\/([^/]+)$/.exec(path)?.[1];
   if (deployment === undefined) return { baseUrl: `${url.origin}${path === "" ? "/openai/v1" : path}`, query };

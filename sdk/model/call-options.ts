@@ -128,7 +128,7 @@ function toAnswerPart(part: AssistantPart, withReasoning: boolean): AnswerPart[]
   }
 }
 
-/** What a package reports about a part as its metadata, it takes back as options of that part. */
+/** Turns metadata that a package reported about a part into the options by which it takes them back. */
 function withMeta(meta: VendorMeta | undefined): WithOptions {
   return meta === undefined ? {} : { providerOptions: meta as VendorOptions };
 }

@@ -11,7 +11,7 @@ interface CallError {
   responseBody?: string;
 }
 
-/** What a vendor's error says: its status, as far as it had one, and its words. */
+/** An error of a vendor: its status, as far as it had one, and its words. */
 export interface VendorError {
   status?: number | undefined;
   words: VendorWords;
@@ -20,7 +20,7 @@ export interface VendorError {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What one vendor's errors mean where it is not what everybody's do; undefined leaves it to the common rules. */
+/** Meaning of one vendor's errors where it differs from the common rules; undefined leaves it to them. */
 export interface FaultRules {
   faultOf?(error: VendorError): ModelFault | undefined;
   /** How long the vendor asks to wait, where that does not stand in the usual headers. */

@@ -9,7 +9,7 @@ import { apiOf, type ModelApi, type ModelVendor, modelParamsOf, type ProviderSet
 import { createVendorFetch } from "./vendor-fetch.ts";
 import type { VendorProviderDeps } from "./vendor-provider.ts";
 
-/** What a plugin that speaks one wire format brings. */
+/** Parts that a plugin for one wire format brings. */
 export interface ModelProvidersSpec<V extends ModelVendor> {
   api: ModelApi;
   /** Vendors that can be spoken to in it, in the order in which keys in the environment are tried. */

@@ -17,7 +17,7 @@ export interface VendorWire {
   load(): Promise<VendorCall>;
   /** How the server is asked for its models; or what is known of them, where it is not asked. */
   list: ListRequest | readonly ModelInfo[];
-  /** What the vendor's errors mean where it is not what everybody's do. */
+  /** Meaning of the vendor's errors where it differs from the common rules. */
   faults?: FaultRules;
 }
 

@@ -1,4 +1,4 @@
-// What the calls of all libraries share: where to ask, and what for.
+// Address and questions that the calls of all libraries share.
 import { z } from "zod";
 
 export const baseURL = process.argv[2] ?? "";

@@ -50,6 +50,10 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "agents.list[].identity.emoji": identity("emoji"),
   "agents.list[].identity.avatar": identity("avatar"),
   // Listed for clients, which choose by it.
+  "models.providers.<name>.models[].cost.input": { file: "plugins/agents/models/cost.ts", code: "price.input" },
+  "models.providers.<name>.models[].cost.output": { file: "plugins/agents/models/cost.ts", code: "price.output" },
+  "models.providers.<name>.models[].cost.cacheRead": { file: "plugins/agents/models/cost.ts", code: "price.cacheRead" },
+  "models.providers.<name>.models[].cost.cacheWrite": { file: "plugins/agents/models/cost.ts", code: "price.cacheWrite" },
   "models.providers.<name>.models[].input": { file: "plugins/agents/models/list.ts", code: "...rest," },
   "tools.allow": policy("level.allow"),
   "tools.deny": policy("level.deny"),

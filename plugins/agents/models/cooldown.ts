@@ -16,7 +16,7 @@ export interface Rest {
 /** Faults of one model; the others of its provider may be fine. */
 const ofOneModel: ReadonlySet<ModelFault> = new Set(["overloaded", "network", "timeout", "model_not_found"]);
 
-/** What rests after a fault: the provider with its key, or one model of it. */
+/** Names what rests after a fault: the provider with its key, or one model of it. */
 export function restingId({ provider, model }: { provider: string; model: string }, fault: ModelFault): string {
   return ofOneModel.has(fault) ? modelId(provider, model) : provider;
 }

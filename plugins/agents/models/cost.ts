@@ -3,7 +3,7 @@ import type { ModelCost, Usage } from "svc/sdk";
 const PER = 1_000_000;
 
 /**
- * What a turn costs in US dollars; undefined when the price of tokens it used is not known. Reasoning is part of the output; tokens of the vendor's cache
+ * Cost of a turn in US dollars; undefined when the price of tokens it used is not known. Reasoning is part of the output; tokens of the vendor's cache
  * cost what other tokens of the prompt do, unless they have a price of their own. Pure.
  */
 export function costOf({ input, output, cacheRead, cacheWrite }: Usage, price: ModelCost | undefined): number | undefined {

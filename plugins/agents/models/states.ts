@@ -1,4 +1,5 @@
 import type { AgentInfo, ModelProbe, ModelProvider, SvcConfig } from "svc/sdk";
+import { apiOf } from "svc/sdk/internal";
 import type { Catalog } from "./catalog.ts";
 import type { ModelChoice } from "./choice.ts";
 import { closest } from "./closest.ts";
@@ -104,7 +105,7 @@ class KnownModelStates implements ModelStates {
     });
     const unserved = Object.entries(config().models.providers)
       .filter(([id]) => !there.some((p) => p.id === id))
-      .map(([id, entry]) => ({ provider: id, reason: unservedReason(entry) }));
+      .map(([id, entry]) => ({ provider: id, reason: unservedReason(id, entry) }));
     return [...unusable, ...unserved];
   }
 
@@ -162,16 +163,16 @@ class KnownModelStates implements ModelStates {
 type Entry = SvcConfig["models"]["providers"][string];
 
 /** Explains why no active plugin offers a provider that the config names. */
-function unservedReason({ api, auth, baseUrl }: Entry): string {
-  if (api !== undefined && api !== "openai-completions") return `no active plugin speaks its api, "${api}"`;
-  if (auth === "aws-sdk") return 'no active plugin takes auth "aws-sdk"';
-  if (baseUrl === undefined) return "no active plugin knows an address for it; set its baseUrl";
+function unservedReason(id: string, entry: Entry): string {
+  const api = apiOf(id, entry);
+  if (api !== "openai-completions") return `no active plugin speaks its api, "${api}"`;
+  if (entry.baseUrl === undefined) return "no active plugin knows an address for it; set its baseUrl";
   return "no active plugin offers it";
 }
 
 function unknownReason({ provider, model }: { provider: string; model: string }, config: SvcConfig, catalog: Catalog): string {
   const entry = config.models.providers[provider];
-  if (entry) return unservedReason(entry);
+  if (entry) return unservedReason(provider, entry);
   const lists = catalog.providers().flatMap((p) => catalog.known(p).map((m) => `${p.id}/${m.id}`));
   const defaults = catalog.providers().flatMap((p) => (p.embedded || p.defaultModel === undefined ? [] : [`${p.id}/${p.defaultModel}`]));
   const near = closest(provider === "" ? model : `${provider}/${model}`, [...new Set([...lists, ...defaults])]);

@@ -214,7 +214,7 @@ function offersOwnTools(run: Run, kit: Kit, candidate: Candidate): boolean {
   return (format === undefined || format.type === "text") && kit.toolSupport.has(candidate);
 }
 
-/** What a model reads, as far as its provider says. */
+/** Kinds of content that a model reads, as far as its provider says. */
 function inputOf(kit: Kit, { provider, model }: Candidate): ModelInput[] | undefined {
   return kit.catalog.known(provider).find(({ id }) => id === model)?.input;
 }

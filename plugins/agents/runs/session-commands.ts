@@ -121,7 +121,7 @@ async function usageText(kit: Kit, { agentId, sessionKey }: SessionCommand): Pro
   ].join("\n");
 }
 
-/** What the newest messages cost; older ones are not read for it. */
+/** Cost of the newest messages; older ones are not read for it. */
 async function costText(kit: Kit, session: SessionRow | undefined): Promise<string> {
   const rows = session ? await newestMessages(kit.store(), session.sessionId, { limit: MAX_PRICED }) : [];
   const costs = rows.flatMap(({ usage }) => usage?.cost ?? []);

@@ -48,15 +48,14 @@ export const pluginPackages: Record<string, readonly string[]> = {
   "plugin-manager": ["tar"],
   messaging: ["uqr"],
   "model-anthropic": ["@ai-sdk/anthropic"],
-  "model-bedrock": ["@aws-sdk/client-bedrock-runtime"],
   "model-google": ["@ai-sdk/google"],
   "model-openai": ["@ai-sdk/openai"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
 
-/** Packages that more than one plugin may name: each has databases or calls of its own, and none may import another plugin. */
-export const sharedPackages = new Set(["better-sqlite3", "@aws-sdk/client-bedrock-runtime"]);
+/** Engines that more than one plugin may name: each of those has a database of its own, and neither may import the other. */
+export const sharedPackages = new Set(["better-sqlite3"]);
 
 const published = new Set(["svc/sdk", "svc/sdk/testing", "svc/sdk/client"]);
 const testPackages = new Set([
