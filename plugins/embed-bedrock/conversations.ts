@@ -12,7 +12,7 @@ export interface ConversationDeps {
 
 /** Service `bedrock@1` over the threads of the AWS client. */
 export function createConversations(deps: ConversationDeps): Bedrock {
-  return { open: (options) => connect(options, deps) };
+  return { open: async (options) => connect(options, deps) };
 }
 
 /** An operator who configures a model of Bedrock has credentials somewhere, so the metadata address may be asked. */

@@ -12,7 +12,8 @@ export function createProvider(settings: ProviderSettings, deps: VendorProviderD
   const call: VendorCall = async function* (req, signal) {
     const { input, ignoresCalls } = toConverse(req, { ...settings, models });
     try {
-      yield* toDeltas(deps.connections.of(settings).converse(input, signal), { ignoresCalls });
+      const connection = await deps.connections.of(settings);
+      yield* toDeltas(connection.converse(input, signal), { ignoresCalls });
     } catch (error) {
       throw toModelError(error, { provider: settings.id, now: deps.clock.now() });
     }

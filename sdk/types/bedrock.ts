@@ -3,7 +3,7 @@ import type { JsonObject, Logger } from "./common.ts";
 /** Service `bedrock@1`: conversations with the models of Amazon Bedrock, over the AWS client and its credential chain, outside the main thread. */
 export interface Bedrock {
   /** Nothing is loaded and nobody is asked before the first turn. */
-  open(options: BedrockOptions): BedrockConnection;
+  open(options: BedrockOptions): Promise<BedrockConnection>;
 }
 
 /** Place and credentials of a connection. */
