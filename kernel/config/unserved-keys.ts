@@ -1,15 +1,11 @@
 /**
  * One key of the specification that this release does not serve: a path, with `*` for a name or a list member, that stands for everything at and
  * below it; or one value of a key whose other values are served.
- *
- * `kept`: the value stays in the snapshot, because code looks at it in order to leave something alone.
  */
-export type UnservedKey = string | { path: string; value: string; kept?: boolean } | { path: string; kept: true };
+export type UnservedKey = string | { path: string; value: string };
 
 const memorySearch = (path: string) => [`agents.defaults.memorySearch.${path}`, `agents.list.*.memorySearch.${path}`];
 const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agents.list.*.heartbeat.${path}`];
-/** An entry of another wire format must not be taken for one of the format that is spoken. */
-const wireFormat = (value: string) => ({ path: "models.providers.*.api", value, kept: true });
 
 /**
  * Every key of the specification that nothing in this release reads, by the part that will read it. Whoever builds such a part deletes its
@@ -26,9 +22,7 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "meta",
   ],
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
-  models: [
-    { path: "models.mode", value: "replace" },
-  ],
+  models: [{ path: "models.mode", value: "replace" }],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [
     { path: "memory.backend", value: "sidecar" },

@@ -35,11 +35,6 @@ describe("what is not part of this release is taken out of a config", () => {
     expect(unservedValues(["models", "providers", "x", "api"])).not.toContain("openai-completions");
   });
 
-  test("except what code looks at in order to leave something alone", () => {
-    const tree = { models: { providers: { v: { api: "bedrock-converse" } } } };
-    expect(withoutUnserved(tree)).toEqual({ tree, found: [{ path: ["models", "providers", "v", "api"], value: "bedrock-converse" }] });
-  });
-
   test.each([[undefined], [null], [[]], ["cron"], [{}], [{ logging: {} }]])("a tree without any is the same tree: %j", (tree) => {
     expect(withoutUnserved(tree).tree).toBe(tree);
   });

@@ -19,29 +19,25 @@ export interface FoundUnserved {
 interface Node {
   below: Map<string, Node>;
   /** The key as a whole. */
-  key?: { kept: boolean };
+  isKey?: true;
   /** Single values. */
-  values: Map<string, { kept: boolean }>;
+  values: Set<string>;
 }
 
-const newNode = (): Node => ({ below: new Map(), values: new Map() });
+const newNode = (): Node => ({ below: new Map(), values: new Set() });
 
 const list = Object.values(unservedKeys).flat().reduce(added, newNode());
 
 function added(root: Node, entry: UnservedKey): Node {
-  const {
-    path,
-    kept = false,
-    value,
-  } = typeof entry === "string" ? { path: entry } : (entry as { path: string; kept?: boolean; value?: string });
+  const { path, value } = typeof entry === "string" ? { path: entry, value: undefined } : entry;
   let at = root;
   for (const step of path.split(".")) {
     const next = at.below.get(step) ?? newNode();
     at.below.set(step, next);
     at = next;
   }
-  if (value === undefined) at.key = { kept };
-  else at.values.set(value, { kept });
+  if (value === undefined) at.isKey = true;
+  else at.values.add(value);
   return root;
 }
 
@@ -50,7 +46,7 @@ export function isUnservedKey(path: ReadonlyArray<string | number>): boolean {
   let nodes = [list];
   for (const step of path) {
     nodes = nodes.flatMap((node) => branchesOf(node, step));
-    if (nodes.some((node) => node.key)) return true;
+    if (nodes.some((node) => node.isKey)) return true;
   }
   return false;
 }
@@ -58,7 +54,7 @@ export function isUnservedKey(path: ReadonlyArray<string | number>): boolean {
 /** Values that this release does not serve of a key whose other values it does. */
 export function unservedValues(path: ReadonlyArray<string | number>): string[] {
   const nodes = path.reduce<Node[]>((at, step) => at.flatMap((node) => branchesOf(node, step)), [list]);
-  return nodes.flatMap((node) => [...node.values.keys()]);
+  return nodes.flatMap((node) => [...node.values]);
 }
 
 function branchesOf(node: Node, step: string | number): Node[] {
@@ -82,16 +78,14 @@ interface At {
 const GONE = Symbol("gone");
 
 function walk(value: unknown, nodes: readonly Node[], at: At): unknown {
-  const whole = nodes.find((node) => node.key)?.key;
-  if (whole) {
+  if (nodes.some((node) => node.isKey)) {
     at.found.push(...leavesOf(value, at.path).map((path) => ({ path })));
-    return whole.kept ? value : GONE;
+    return GONE;
   }
   if (typeof value === "string") {
-    const single = nodes.map((node) => node.values.get(value)).find(Boolean);
-    if (!single) return value;
+    if (!nodes.some((node) => node.values.has(value))) return value;
     at.found.push({ path: at.path, value });
-    return single.kept ? value : GONE;
+    return GONE;
   }
   if (Array.isArray(value)) return changedMembers(value, nodes, at) ?? value;
   return isRecord(value) ? (changedEntries(value, nodes, at) ?? value) : value;
