@@ -261,7 +261,7 @@ models.providers.<name>.models : list of object
 models.providers.<name>.models[].id : string
 models.providers.<name>.models[].name : string
 models.providers.<name>.models[].modelPath : string
-models.providers.<name>.models[].input : list of text|image = ["text"]
+models.providers.<name>.models[].input : list of text|image|pdf|audio = ["text"]
 models.providers.<name>.models[].tools : boolean = true
 models.providers.<name>.models[].contextWindow : integer
 models.providers.<name>.models[].maxTokens : integer
