@@ -8,7 +8,8 @@ export interface AttemptOptions<T> {
   cooldown: Cooldown;
   /** False when another provider was registered under its id meanwhile. */
   isCurrent(candidate: Candidate): boolean;
-  attempt(candidate: Candidate): Promise<T>;
+  /** One turn. `isLast`: no other candidate is left. */
+  attempt(candidate: Candidate, at: { isLast: boolean }): Promise<T>;
   /** Something of this turn was already shown: no second try. */
   isVisible(): boolean;
   /** Something of this run was already shown: no other model. */
@@ -26,9 +27,10 @@ export interface AttemptOptions<T> {
  */
 export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ value: T; candidate: Candidate }> {
   const failures: Failure[] = [];
-  for (const candidate of inOrder(options.candidates, options.cooldown)) {
+  const order = inOrder(options.candidates, options.cooldown);
+  for (const [i, candidate] of order.entries()) {
     try {
-      const value = await withRetries(candidate, options);
+      const value = await withRetries(candidate, options, { isLast: i === order.length - 1 });
       if (options.isCurrent(candidate)) options.cooldown.succeeded(candidate.provider.id, candidate.model);
       return { value, candidate };
     } catch (error) {
@@ -78,13 +80,13 @@ function inOrder(candidates: readonly Candidate[], cooldown: Cooldown): Candidat
   return [...candidates.filter((c) => !resting.includes(c)), ...resting];
 }
 
-async function withRetries<T>(candidate: Candidate, options: AttemptOptions<T>): Promise<T> {
+async function withRetries<T>(candidate: Candidate, options: AttemptOptions<T>, at: { isLast: boolean }): Promise<T> {
   const ready = candidate.provider.available();
   if (!ready.ok) throw new ModelError("auth", `model provider "${candidate.provider.id}" is not ready: ${ready.reason}`);
   let shrunk = false;
   for (let retry = 1; ; ) {
     try {
-      return await options.attempt(candidate);
+      return await options.attempt(candidate, at);
     } catch (raw) {
       const error = asModelError(raw);
       if (!error || options.isVisible()) throw raw;

@@ -43,7 +43,7 @@ async function offered(parts: ModelParts, provider: ModelProvider, named: Readon
 
 function describe(parts: ModelParts, agent: AgentInfo, { provider, model }: { provider: ModelProvider; model: ModelInfo }): JsonObject {
   const alias = parts.config.agents.defaults.models?.[`${provider.id}/${model.id}`]?.alias;
-  const reason = unavailableReason(parts, provider);
+  const reason = unavailableReason(parts, provider, model.id);
   const { maxTokens: _, ...rest } = model;
   const tags = tagsOf(agent, provider, `${provider.id}/${model.id}`);
   return {
@@ -58,8 +58,12 @@ function describe(parts: ModelParts, agent: AgentInfo, { provider, model }: { pr
 }
 
 /** A key that was refused is the operator's business; any other failure passes by itself. */
-function unavailableReason({ modelStates }: ModelParts, provider: ModelProvider): "missing-auth" | "auth-failed" | "cooldown" | undefined {
-  const { state } = modelStates.provider(provider);
+function unavailableReason(
+  { modelStates }: ModelParts,
+  provider: ModelProvider,
+  model: string,
+): "missing-auth" | "auth-failed" | "cooldown" | undefined {
+  const { state } = modelStates.provider(provider, model);
   return state === "unavailable" ? "missing-auth" : state === "key-rejected" ? "auth-failed" : state === "cooldown" ? state : undefined;
 }
 

@@ -60,7 +60,7 @@ async function checked({ config, models }: SetParts, agent: AgentInfo, named: st
   } catch (error) {
     if (!isSvcError(error, "model-not-allowed")) throw error;
     const near = closest(named, Object.keys(config.agents.defaults.models ?? {}));
-    const hint = ` agents.defaults.models lists what is; the closest is "${near}".`;
+    const hint = ` agents.defaults.models lists what is${near === undefined ? "" : `; the closest is "${near}"`}.`;
     throw agentErrors.modelNotAllowed({ model: named, agentId: agent.id, hint });
   }
 }

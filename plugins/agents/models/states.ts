@@ -64,6 +64,7 @@ export function createModelStates(deps: Deps): ModelStates {
 
 class KnownModelStates implements ModelStates {
   readonly #deps: Deps;
+  readonly #refreshing = new Map<"all" | "named", Promise<void>>();
   readonly #probes = new WeakMap<ModelProvider, { at: number; found: ModelProbe }>();
 
   constructor(deps: Deps) {
@@ -116,7 +117,14 @@ class KnownModelStates implements ModelStates {
     return [...named, ...(all.length > MAX_NAMED ? [`${all.length - MAX_NAMED} more`] : [])].join("; ");
   }
 
-  async refresh(which: "all" | "named"): Promise<void> {
+  /** Who asks while the servers are being asked gets the same answer. */
+  refresh(which: "all" | "named"): Promise<void> {
+    const running = this.#refreshing.get(which) ?? this.#refresh(which).finally(() => this.#refreshing.delete(which));
+    this.#refreshing.set(which, running);
+    return running;
+  }
+
+  async #refresh(which: "all" | "named"): Promise<void> {
     const { catalog, clock, config, onChange } = this.#deps;
     const entries = config().models.providers;
     // One that is loaded on first use is wanted where the config names it.

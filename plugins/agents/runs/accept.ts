@@ -190,7 +190,8 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
     ...(toolCallId === undefined ? {} : { toolCallId }),
     ...(toolName === undefined ? {} : { toolName }),
   }));
-  const names = new Map([...rows, ...(request.history ?? [])].flatMap((r) => callsOf(r.content).map((c) => [c.id, c.name] as const)));
+  const callers = request.toolResults ? [...rows, ...(request.history ?? []).slice(-MAX_GIVEN_TURNS)] : [];
+  const names = new Map(callers.flatMap((r) => callsOf(r.content).map((c) => [c.id, c.name] as const)));
   const answers: NewMessage[] = (request.toolResults ?? []).map(({ toolCallId, text }) => ({
     ...base(),
     role: "toolResult",

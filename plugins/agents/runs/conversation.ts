@@ -17,9 +17,9 @@ type UserMessage = Extract<PromptMessage, { role: "user" }>;
 /** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
 export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]> {
   const stored = await newestMessages(kit.store(), run.sessionId, { limit: MAX_ROWS });
-  const all = [...unstoredRows(run, MAX_ROWS - stored.length), ...stored];
   const own = new Set([run, ...run.followers].map((r) => r.id));
-  const { rows, summary } = sinceCompaction(all);
+  const { rows: sinceThen, summary } = sinceCompaction(stored);
+  const rows = [...unstoredRows(run, MAX_ROWS - stored.length), ...sinceThen];
   const read = run.heartbeat?.lightContext ? rows.filter((row) => row.runId !== undefined && own.has(row.runId)) : rows;
   const turnOf = await turnFinder(kit, read);
   // Nothing waits from here on: which runs are at work and what was left out is the state of one moment.

@@ -85,7 +85,7 @@ async function modelTurn(
     candidates,
     cooldown: kit.cooldown,
     isCurrent: ({ provider }) => kit.catalog.provider(provider.id) === provider,
-    attempt: async (candidate) => {
+    attempt: async (candidate, { isLast }) => {
       select(run, kit, candidate);
       run.beginMessage();
       const call = () =>
@@ -108,8 +108,9 @@ async function modelTurn(
       const { finish, text, toolCalls } = answered;
       // Another model may answer; a partial answer was shown, and stays.
       if (text !== "" || toolCalls.length > 0) return answered;
-      const isLast = candidate === candidates.at(-1);
-      if (finish !== "content_filter" && isLast) return answered;
+      // Silence after words is an end, and what a heartbeat says when there is nothing new.
+      const isEnd = isLast || run.visible || run.heartbeat !== undefined;
+      if (finish !== "content_filter" && isEnd) return answered;
       run.usage = addUsage(run.usage, answered.usage);
       const what = finish === "content_filter" ? "withheld" : "empty";
       throw new ModelError("content_filter", `provider "${candidate.provider.id}": the answer was ${what}`);

@@ -37,6 +37,17 @@ test.each([
   expect(found).toMatchObject({ toolCallId: (said as { content: Array<{ id?: string }> }).content[1]?.id });
 });
 
+test("texts that follow each other, also where reasoning was taken out between them, stay lines", () => {
+  const text = (words: string) => ({ type: "text" as const, text: words });
+  const said: PromptMessage = {
+    role: "assistant",
+    writtenBy,
+    content: [text("One."), { type: "reasoning", text: "Hm." }, text("Two."), text("Three.")],
+  };
+  expect(forModel([said], { provider: "bolt", model: "deep" })).toEqual([{ role: "assistant", content: [text("One.\nTwo.\nThree.")] }]);
+  expect((forModel([said], writtenBy)[0] as { content: unknown[] }).content).toHaveLength(3);
+});
+
 test("ids that every vendor takes stay, and the same id is replaced by the same", () => {
   const call = (id: string): PromptMessage => ({ role: "assistant", content: [{ type: "toolCall", id, name: "find", args: {} }] });
   const ids = forModel([call("a-1_B"), call(oddId), call(oddId)], writtenBy).map(

@@ -22,7 +22,7 @@ export function forModel(messages: readonly PromptMessage[], reader: Reader): Mo
     if (message.role === "user") return { role: "user", content: message.content.map((part) => readable(part, reader.input)) };
     if (message.role === "tool") return { ...message, toolCallId: ids.get(message.toolCallId) ?? message.toolCallId };
     const isOwn = message.writtenBy?.provider === reader.provider && message.writtenBy.model === reader.model;
-    const content = isOwn ? message.content : message.content.flatMap(withoutMeta);
+    const content = joinedTexts(isOwn ? message.content : message.content.flatMap(withoutMeta));
     return {
       role: "assistant",
       content: content.map((part) => {
@@ -33,6 +33,17 @@ export function forModel(messages: readonly PromptMessage[], reader: Reader): Mo
       }),
     };
   });
+}
+
+/** Texts that follow each other are lines of one text: some vendors would run them together. */
+function joinedTexts(content: readonly AssistantPart[]): AssistantPart[] {
+  const out: AssistantPart[] = [];
+  for (const part of content) {
+    const last = out.at(-1);
+    if (part.type === "text" && last?.type === "text") out[out.length - 1] = { type: "text", text: `${last.text}\n${part.text}` };
+    else out.push(part);
+  }
+  return out;
 }
 
 function withoutMeta(part: AssistantPart): AssistantPart[] {

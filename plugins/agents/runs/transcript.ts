@@ -95,7 +95,7 @@ function toolMessage(call: { id: string; name: string }, result: MessageRow | un
 /** The parts of a stored answer. One that was cut off keeps its text: its reasoning is not whole, and its vendor would refuse it. */
 function answerParts({ content, aborted, stopReason }: MessageRow): AssistantPart[] {
   const isCut = aborted === true || stopReason === "error";
-  return joinedTexts(content).flatMap((block): AssistantPart[] => {
+  return content.flatMap((block): AssistantPart[] => {
     switch (block.type) {
       case "text":
         return block.text === "" ? [] : [block];
@@ -109,17 +109,6 @@ function answerParts({ content, aborted, stopReason }: MessageRow): AssistantPar
         return [];
     }
   });
-}
-
-/** Texts that follow each other are lines of one text: some vendors would run them together. */
-function joinedTexts(content: readonly MessageBlock[]): MessageBlock[] {
-  const out: MessageBlock[] = [];
-  for (const block of content) {
-    const last = out.at(-1);
-    if (block.type === "text" && last?.type === "text") out[out.length - 1] = { type: "text", text: `${last.text}\n${block.text}` };
-    else out.push(block);
-  }
-  return out;
 }
 
 /** Arguments as a vendor takes them back: those that were no JSON object are left out. */

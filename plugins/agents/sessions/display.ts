@@ -6,6 +6,8 @@ const MAX_MESSAGE_BYTES = 131_072;
 /** A character of JSON text is at most this many bytes, escapes included. */
 const MAX_BYTES_PER_CHAR = 6;
 const MAX_DETAILS_CHARS = 65_536;
+/** Longer reasoning is cut: it must not hide the answer that followed it. */
+const MAX_REASONING_CHARS = 8_192;
 
 const silentTokens = /^\s*(?:NO_REPLY|HEARTBEAT_OK)\s*$/;
 const replyDirective = /\[\[\s*reply_to[^\]\n]{0,200}\]\]/g;
@@ -52,9 +54,13 @@ export function unframed(text: string): string {
 
 function showBlock(block: MessageBlock, role: MessageRow["role"], maxChars: number): JsonObject[] {
   if (block.type === "image" || block.type === "file") return [{ ...block }];
-  if (block.type === "reasoning" || block.type === "toolCall") {
+  if (block.type === "toolCall") {
     const { meta: _, ...shown } = block;
     return [shown];
+  }
+  if (block.type === "reasoning") {
+    const { meta: _, ...shown } = block;
+    return [{ ...shown, text: cutEnd(shown.text, Math.min(maxChars, MAX_REASONING_CHARS)) }];
   }
   const text = cutEnd(role === "assistant" ? visibleText(block.text) : unframed(block.text), maxChars);
   return text === "" && role !== "toolResult" ? [] : [{ type: "text", text }];

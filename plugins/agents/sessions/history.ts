@@ -62,7 +62,7 @@ function firstThatFits(messages: readonly JsonObject[]): number {
   return 0;
 }
 
-/** An assistant message of which nothing is left to show. */
+/** False for an assistant message of which nothing is left to show but how it was thought of. */
 function isVisible(message: JsonObject): boolean {
-  return message.role !== "assistant" || (message.content as unknown[]).length > 0;
+  return message.role !== "assistant" || (message.content as Array<{ type?: string }>).some(({ type }) => type !== "reasoning");
 }

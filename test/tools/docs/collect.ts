@@ -53,8 +53,7 @@ async function collectOpenApi(importModule: (path: string) => Promise<unknown>):
 }
 
 function shownKey(entry: UnservedKey): string {
-  if (typeof entry === "string") return entry;
-  return "value" in entry ? `${entry.path}: ${entry.value}` : entry.path;
+  return typeof entry === "string" ? entry : `${entry.path}: ${entry.value}`;
 }
 
 /** Methods and events of plugins. */
