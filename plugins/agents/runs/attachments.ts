@@ -1,21 +1,38 @@
 import { limits, type MessageBlock, type ParamsOf, type RunRequest, type SvcError } from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
 import { agentErrors } from "../errors.ts";
+import { fileTypes, imageTypes, isOfType } from "./media-types.ts";
 
 type Given = NonNullable<ParamsOf<"chat.send">["attachments"]>[number];
 type Attachment = NonNullable<RunRequest["attachments"]>[number];
 
-const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const textType = /^(?:text\/[\w.+-]+|application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|toml|javascript|x-sh|sql))(?:\s*;.*)?$/;
+/** Other names of types. */
+const aliases: ReadonlyMap<string, string> = new Map([
+  ["audio/mp3", "audio/mpeg"],
+  ["audio/wave", "audio/wav"],
+  ["audio/x-wav", "audio/wav"],
+  ["audio/m4a", "audio/mp4"],
+  ["audio/x-m4a", "audio/mp4"],
+]);
 /** Longest text of one file that enters a transcript and a prompt. */
 const MAX_FILE_CHARS = 200_000;
 
 /**
- * Attachments as the protocol carries them, checked: pictures of at most 6 MiB, text files of at most 20 MiB, decoded. A long text is cut in the middle.
+ * Attachments as the protocol carries them, checked: pictures of at most 6 MiB, files of at most 20 MiB, decoded; documents and recordings of all
+ * together at most 20 MiB. A long text is cut in the middle.
  * @throws {SvcError} `invalid-attachment`
  */
 export function toAttachments(given: readonly Given[] | undefined): Attachment[] {
-  return (given ?? []).map((attachment, index) => toAttachment(attachment, (reason) => agentErrors.invalidAttachment({ index, reason })));
+  let left = limits.attachmentMaxBytes;
+  return (given ?? []).map((one, index) => {
+    const fail = (reason: string) => agentErrors.invalidAttachment({ index, reason });
+    const attachment = toAttachment(one, fail);
+    if (attachment.type !== "file") return attachment;
+    left -= decodedBytes(attachment.data);
+    if (left < 0) throw fail(`documents and recordings of one message are larger than ${limits.attachmentMaxBytes} bytes together`);
+    return attachment;
+  });
 }
 
 function toAttachment({ mimeType, fileName, content }: Given, fail: (reason: string) => SvcError): Attachment {
@@ -27,9 +44,22 @@ function toAttachment({ mimeType, fileName, content }: Given, fail: (reason: str
   const bytes = decode(data);
   if (!bytes) throw fail("content is not base64");
   if (isImage) return { type: "image", mimeType: type, data };
-  if (!textType.test(type)) throw fail(`type ${type.slice(0, 60)}; expected a text file or one of ${imageTypes.join(", ")}`);
   const name = (fileName ?? "").split(/[\\/]/).at(-1)?.trim();
-  return { type: "text", ...(name ? { fileName: name } : {}), text: cutMiddle(bytes.toString("utf8"), MAX_FILE_CHARS) };
+  const named = name ? { fileName: name } : {};
+  const fileType = fileTypeOf(type);
+  if (fileTypes.includes(fileType)) {
+    if (!isOfType(fileType, bytes)) throw fail(`content does not begin as ${fileType} does; send the file with its own type`);
+    return { type: "file", mimeType: fileType, data, ...named };
+  }
+  if (!textType.test(type))
+    throw fail(`type ${type.slice(0, 60)}; expected a text file or one of ${[...imageTypes, ...fileTypes].join(", ")}`);
+  return { type: "text", ...named, text: cutMiddle(bytes.toString("utf8"), MAX_FILE_CHARS) };
+}
+
+/** Type without its parameters, by the name that files of it have here. */
+function fileTypeOf(type: string): string {
+  const bare = type.split(";", 1)[0]?.trim() ?? "";
+  return aliases.get(bare) ?? bare;
 }
 
 /** Blocks that a request adds to the transcript in its sender's name. */

@@ -248,6 +248,36 @@ describe("attachments", () => {
     ]);
   });
 
+  test.each([
+    ["application/pdf", "application/pdf", "%PDF-1.7"],
+    ["audio/mpeg", "audio/mpeg", "ID3"],
+    ["audio/mp3", "audio/mpeg", "\xff\xfb\x90"],
+    ["audio/wav", "audio/wav", "RIFF\x00\x00\x00\x00WAVE"],
+    ["audio/mp4", "audio/mp4", "\x00\x00\x00\x18ftypM4A "],
+    ["audio/ogg", "audio/ogg", "OggS"],
+    ["audio/webm;codecs=opus", "audio/webm", "\x1a\x45\xdf\xa3"],
+    ["audio/flac", "audio/flac", "fLaC"],
+    ["audio/aac", "audio/aac", "\xff\xf1\x50"],
+  ])("%s goes as a file of type %s, known by its beginning", (mimeType, type, start) => {
+    const content = Buffer.from(start, "latin1").toString("base64");
+    expect(toAttachments([{ ...file, mimeType, fileName: "../report", content }])).toEqual([
+      { type: "file", mimeType: type, data: content, fileName: "report" },
+    ]);
+  });
+
+  test("documents and recordings of one message are 20 MiB at most together", () => {
+    const pdf = (bytes: number) => ({
+      ...file,
+      mimeType: "application/pdf",
+      content: Buffer.concat([Buffer.from("%PDF-"), Buffer.alloc(bytes - 5)]).toString("base64"),
+    });
+    const half = 10 * 1024 * 1024;
+    expect(toAttachments([pdf(half), pdf(half)])).toHaveLength(2);
+    expect(() => toAttachments([pdf(half), pdf(half + 1)])).toThrow(
+      "attachment 1: documents and recordings of one message are larger than 20971520 bytes",
+    );
+  });
+
   test("a picture of 6 MiB and a file of 20 MiB are taken, one byte more is not", () => {
     const max = { png: 6 * 1024 * 1024, file: 20 * 1024 * 1024 };
     expect(toAttachments([{ ...png, content: zeros(max.png) }])).toHaveLength(1);
@@ -257,7 +287,9 @@ describe("attachments", () => {
   });
 
   test.each([
-    [{ ...png, mimeType: "application/pdf" }, "application/pdf"],
+    [{ ...png, mimeType: "application/zip" }, "application/zip"],
+    [{ ...png, mimeType: "application/pdf" }, "does not begin as application/pdf does"],
+    [{ ...png, mimeType: "audio/mpeg" }, "does not begin as audio/mpeg does"],
     [{ ...png, content: "not base64!" }, "base64"],
     [{ ...png, content: "aGk_" }, "base64"],
     [{ ...png, content: "aGkab" }, "base64"],

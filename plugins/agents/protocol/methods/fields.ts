@@ -13,7 +13,10 @@ export const runId = idText(512);
 /** Content is base64. */
 export const attachments = z
   .array(z.strictObject({ type: z.string(), mimeType: z.string().min(1), fileName: z.string().max(255).optional(), content: z.string() }))
-  .max(8);
+  .max(8)
+  .describe(
+    "in base64: pictures of 6 MiB, text files of 20 MiB, PDF documents and recordings of 20 MiB together, which have to begin as files of their `mimeType` do",
+  );
 /** A person's name for a session; unique per agent. */
 export const label = z.string().trim().min(1).max(512).regex(idPattern, idExpectation);
 /** Amount of reasoning a model may do. */
