@@ -368,7 +368,7 @@ describe("a command", () => {
   test("/usage counts tokens, /tools names what the agent can use, less in a group that is narrowed; words behind them are refused", async () => {
     await platform.say("/usage");
     await said("Tokens of this conversation: ");
-    await said("What they cost is not part of this release.");
+    await said("Cost: not known;");
     await platform.say("/tools");
     const { text } = await said("Tools in this conversation: ");
     expect(text).toMatch(/\boven\b.*\bradio\b/);

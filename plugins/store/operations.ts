@@ -189,7 +189,7 @@ function labelRule(op: { uniqueLabel?: boolean }): { uniqueLabel: boolean } {
   return { uniqueLabel: op.uniqueLabel ?? false };
 }
 
-const counters: ReadonlySet<string> = new Set(["inputTokens", "outputTokens", "totalTokens"]);
+const counters: ReadonlySet<string> = new Set(["inputTokens", "outputTokens", "totalTokens", "costNanos"]);
 
 function encodeCounters(add: SessionCounters | undefined): string | null {
   if (!add) return null;

@@ -117,8 +117,10 @@ export class StoreModel {
     if (op.expectedSessionId !== undefined && present.sessionId !== op.expectedSessionId) return "session-changed";
     const merged = Object.entries({ ...present, ...op.patch }).filter(([, value]) => value !== null);
     const next = Object.fromEntries(merged) as unknown as SessionRow;
-    for (const name of ["inputTokens", "outputTokens", "totalTokens"] as const)
-      next[name] = Math.max(0, next[name] + (op.add?.[name] ?? 0));
+    for (const name of ["inputTokens", "outputTokens", "totalTokens", "costNanos"] as const) {
+      const added = op.add?.[name];
+      if (added !== undefined) next[name] = Math.max(0, (next[name] ?? 0) + added);
+    }
     if (op.uniqueLabel && this.#isLabelTaken(next)) return "label-in-use";
     this.sessions.set(op.key, next);
     return {};

@@ -98,7 +98,9 @@ export function anyOp(choices: Choices, world: string): StoreOp {
       op: "session.patch",
       key,
       patch: { unread: choices.once(2), ...maybe({ label: choices.once(3) ? null : choices.of(texts) }) },
-      ...maybe({ add: { inputTokens: choices.number(20) - 5, totalTokens: choices.number(9) } }),
+      ...maybe({
+        add: { inputTokens: choices.number(20) - 5, totalTokens: choices.number(9), ...maybe({ costNanos: choices.number(30) - 9 }) },
+      }),
       ...maybe({ expectedSessionId: sessionId }),
       ...maybe({ uniqueLabel: true }),
     }),

@@ -50,9 +50,13 @@ export interface SessionRow {
   parentSessionKey?: string;
   /** The session whose run made it. */
   spawnedBy?: string;
+  /** Tokens of all requests of this transcript. */
   inputTokens: number;
   outputTokens: number;
+  /** Tokens of the last request and its answer: how full the context is. */
   totalTokens: number;
+  /** Cost of this transcript in billionths of a US dollar, as far as prices are known; absent: none is. */
+  costNanos?: number;
   archived: boolean;
   pinned: boolean;
   unread: boolean;

@@ -91,7 +91,7 @@ export type StoreOp =
   | { op: "kv.delete"; scope: string; key: string; ifVersion?: number };
 
 /** Counters of a session; what is added may be negative, the sum never is. */
-export type SessionCounters = Partial<Record<"inputTokens" | "outputTokens" | "totalTokens", number>>;
+export type SessionCounters = Partial<Record<"inputTokens" | "outputTokens" | "totalTokens" | "costNanos", number>>;
 
 /**
  * Owner of a delivery that is `running` or `sending`, as it was read or claimed. A write that ends or requeues such a row names it, and one that does not is refused with

@@ -87,7 +87,7 @@ describe("svc sessions", () => {
     await gw.ask({ sessionKey: "shown", message: "Where is it?", model: "script/tool" });
 
     const list = await run(command("list"), { search: "shown" });
-    expect(list.out.split("\n")[1]).toMatch(/^agent:main:shown\s+done\s+\d{4}-\d\d-\d\d \d\d:\d\d\s+34 {2}Where is it\?$/);
+    expect(list.out.split("\n")[1]).toMatch(/^agent:main:shown\s+done\s+\d{4}-\d\d-\d\d \d\d:\d\d\s+17 {2}Where is it\?$/);
     expect(JSON.parse((await run(command("list"), { search: "shown", json: true })).out)).toMatchObject({ totalCount: 1 });
     expect((await run(command("list"), { search: "no such thing" })).out).toBe("No sessions yet.\n");
 

@@ -55,6 +55,14 @@ export function createCatalog(ctx: PluginContext): Catalog {
   };
 }
 
+/** Returns the facts known of one model; never waits. */
+export function infoOf(
+  catalog: Pick<Catalog, "known">,
+  { provider, model }: { provider: ModelProvider; model: string },
+): ModelInfo | undefined {
+  return catalog.known(provider).find(({ id }) => id === model);
+}
+
 function ask(provider: ModelProvider): ModelInfo[] | Promise<ModelInfo[]> {
   try {
     return provider.models();

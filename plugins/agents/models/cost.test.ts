@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { costOf, formatDollars } from "./cost.ts";
+import { costOf, formatDollars, fromNanos, toNanos, withCost } from "./cost.ts";
 import { addUsage } from "./turn.ts";
 
 const usage = { input: 1_000, output: 100, cacheRead: 0, cacheWrite: 0, reasoning: 50, total: 1_100 };
@@ -20,6 +20,12 @@ test("costs add up, and what has none leaves the others as they are", () => {
   expect(addUsage({ ...usage, cost: 0.5 }, { ...usage, cost: 0.25 }).cost).toBe(0.75);
   expect(addUsage(usage, { ...usage, cost: 0.25 }).cost).toBe(0.25);
   expect(addUsage(usage, usage)).not.toHaveProperty("cost");
+});
+
+test("a cost goes with its usage only where it is known, and is counted in billionths", () => {
+  expect(withCost(usage, { input: 2_000, output: 5_000 })).toEqual({ ...usage, cost: 2.5 });
+  expect(withCost(usage, { input: 3 })).toBe(usage);
+  expect([toNanos(0.1 + 0.2), fromNanos(toNanos(0.1 + 0.2))]).toEqual([300_000_000, 0.3]);
 });
 
 test("amounts are shown in dollars", () => {

@@ -1,6 +1,8 @@
 import type { ModelCost, Usage } from "svc/sdk";
 
 const PER = 1_000_000;
+/** A session counts billionths of a dollar, so that sums of many small prices stay exact. */
+const NANOS = 1_000_000_000;
 
 /**
  * Cost of a turn in US dollars; undefined when the price of tokens it used is not known. Reasoning is part of the output; tokens of the vendor's cache
@@ -21,6 +23,21 @@ export function costOf({ input, output, cacheRead, cacheWrite }: Usage, price: M
     dollars += (tokens * each) / PER;
   }
   return dollars;
+}
+
+/** Usage with its cost, where the prices of its model are known. */
+export function withCost(usage: Usage, price: ModelCost | undefined): Usage {
+  const cost = costOf(usage, price);
+  return cost === undefined ? usage : { ...usage, cost };
+}
+
+/** Whole billionths of a dollar. */
+export function toNanos(dollars: number): number {
+  return Math.round(dollars * NANOS);
+}
+
+export function fromNanos(nanos: number): number {
+  return nanos / NANOS;
 }
 
 /** An amount as people read it: cents and their fractions where there is no more. */

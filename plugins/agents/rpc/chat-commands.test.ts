@@ -20,7 +20,7 @@ test.each([
   ["/model", "Model: script/ok"],
   ["/model script/tool", "The model of this conversation is script/tool."],
   ["/think high", "Thinking in this conversation: high."],
-  ["/usage", "Tokens of this conversation: 0 in, 0 out, 0 in all"],
+  ["/usage", "Tokens of this conversation: 0 in, 0 out; 0 in the last request and its answer"],
   ["/tools", "Tools in this conversation: "],
   ["/compact", "This conversation is short enough already."],
   ["/model default", "The model is the agent's own again."],

@@ -381,6 +381,9 @@ describe("sessions.compact", () => {
     await talk("summed", ["one", "two", "three", "four"]);
 
     expect(await gw.rpc("sessions.compact", { key: "summed" })).toMatchObject({ compacted: true, kept: 4 });
+    // A quarter of the characters that stay, and of those of the summary.
+    const row = { totalTokens: Math.ceil((9 + 2 * 22) / 4) + Math.ceil(22 / 4) };
+    expect(await gw.rpc("sessions.describe", { key: "summed" })).toMatchObject({ session: row });
 
     expect(await seen("summed")).toEqual([
       "[Summary of the conversation so far]\nHello from the script. + three",
@@ -389,7 +392,9 @@ describe("sessions.compact", () => {
       "Hello from the script.",
       "now",
     ]);
-    expect(await gw.rpc("sessions.describe", { key: "summed" })).toMatchObject({ session: { totalTokens: 6 * 17 } });
+    expect(await gw.rpc("sessions.describe", { key: "summed" })).toMatchObject({
+      session: { inputTokens: 6 * 12, outputTokens: 6 * 5, totalTokens: 17 },
+    });
   });
 
   test("what is short already stays, and a model that fails changes nothing", async () => {

@@ -84,7 +84,7 @@ function helpText({ config }: Kit): string {
     "/model <name> or default: which model answers; alone: which one does",
     "/think off, minimal, low, medium, high or default: how much it thinks before it answers",
     "/compact: replace older messages by a summary",
-    "/usage: tokens of this conversation",
+    "/usage: tokens and cost of this conversation",
     "/tools: what the agent can use here",
   ].join("\n");
 }
@@ -96,7 +96,7 @@ async function statusText(kit: Kit, { agentId, sessionKey }: { agentId: string; 
   return [
     `Agent: ${agent.name ?? agent.id}`,
     `Model: ${session?.model ?? agent.models[0] ?? "the first one that is available"}`,
-    `Tokens of this conversation: ${session?.totalTokens ?? 0}`,
+    `Tokens of this conversation: ${(session?.inputTokens ?? 0) + (session?.outputTokens ?? 0)}`,
     atWork === 0 ? "Idle." : `At work on ${atWork} ${atWork === 1 ? "message" : "messages"}.`,
   ].join("\n");
 }

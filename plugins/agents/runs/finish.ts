@@ -1,6 +1,7 @@
 import { isSvcError, type JsonObject, type MessageRow, messageOf, type SessionCounters, type SessionRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
+import { usageCounters } from "../sessions/counters.ts";
 import { visibleText } from "../sessions/display.ts";
 import { present } from "../sessions/find.ts";
 import { previewOf } from "../sessions/row.ts";
@@ -214,20 +215,17 @@ function sessionEnd(
   end: { status: NonNullable<SessionRow["status"]>; endedAt: number },
 ): { session: SessionChange; add: SessionCounters } {
   const preview = previewOf(visibleText(run.shownTexts.at(-1) ?? ""));
-  const { usage } = run;
+  const { usage, contextTokens } = run;
   return {
     session: {
+      ...(contextTokens === undefined ? {} : { totalTokens: contextTokens }),
       status: end.status,
       endedAt: end.endedAt,
       updatedAt: end.endedAt,
       lastActivityAt: end.endedAt,
       ...(preview ? { lastMessagePreview: preview } : {}),
     },
-    add: {
-      inputTokens: usage.input + usage.cacheRead + usage.cacheWrite,
-      outputTokens: usage.output,
-      totalTokens: usage.total,
-    },
+    add: usageCounters(usage),
   };
 }
 

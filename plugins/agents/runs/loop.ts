@@ -1,21 +1,13 @@
 import { randomUUID } from "node:crypto";
-import {
-  type AssistantPart,
-  type MessageBlock,
-  ModelError,
-  type ModelInput,
-  type ModelRequest,
-  messageOf,
-  sleep,
-  type ToolResult,
-} from "svc/sdk";
+import { type AssistantPart, type MessageBlock, ModelError, type ModelRequest, messageOf, sleep, type ToolResult } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
+import { infoOf } from "../models/catalog.ts";
 import type { Candidate, ModelRef } from "../models/choice.ts";
-import { costOf } from "../models/cost.ts";
+import { withCost } from "../models/cost.ts";
 import { silenceLimits } from "../models/silence.ts";
-import { addUsage, readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
+import { readTurn, type ToolCallMade, type TurnResult } from "../models/turn.ts";
 import { present } from "../sessions/find.ts";
 import { toolFailure } from "../tools/toolbox.ts";
 import { requestBlocks } from "./attachments.ts";
@@ -56,8 +48,8 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   for (let turn = 1; turn <= MAX_TURNS; turn++) {
     for (const steered of takeSteered(run, kit))
       prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request)) });
-    const result = priced(run, kit, await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 }));
-    run.usage = addUsage(run.usage, result.usage);
+    const result = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1 });
+    run.count(result.usage);
     kit.events.usage(run, result.usage);
     kit.events.textEnd(run);
     run.endMessage();
@@ -100,18 +92,19 @@ async function modelTurn(
             },
           }),
         );
-      const answered = await call().catch((error: unknown) => {
+      const made = await call().catch((error: unknown) => {
         // Once more without the agent's own tools; the caller's are its own to leave out.
         if (clientTools.size > 0 || !kit.toolSupport.learn(candidate, error)) throw error;
         return call();
       });
+      const answered = { ...made, usage: withCost(made.usage, infoOf(kit.catalog, candidate)?.cost) };
       const { finish, text, toolCalls } = answered;
       // Another model may answer; a partial answer was shown, and stays.
       if (text !== "" || toolCalls.length > 0) return answered;
       // Silence after words is an end, and what a heartbeat says when there is nothing new.
       const isEnd = isLast || run.visible || run.heartbeat !== undefined;
       if (finish !== "content_filter" && isEnd) return answered;
-      run.usage = addUsage(run.usage, answered.usage);
+      run.count(answered.usage);
       const what = finish === "content_filter" ? "withheld" : "empty";
       throw new ModelError("content_filter", `provider "${candidate.provider.id}": the answer was ${what}`);
     },
@@ -134,13 +127,6 @@ async function modelTurn(
     random: Math.random,
   });
   return value;
-}
-
-/** A turn with its cost, where the prices of its model are known. */
-function priced({ provider, modelId }: Run, kit: Kit, result: TurnResult): TurnResult {
-  const found = provider === undefined ? undefined : kit.catalog.provider(provider);
-  const cost = costOf(result.usage, found && kit.catalog.known(found).find(({ id }) => id === modelId)?.cost);
-  return cost === undefined ? result : { ...result, usage: { ...result.usage, cost } };
 }
 
 /** Two lines for each call of a model: what goes, and what came of it; never the texts. */
@@ -193,7 +179,11 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
   return {
     model: candidate.model,
     system: hasOwnTools ? prompt.system : prompt.systemWithoutTools,
-    messages: forModel(prompt.messages, { provider: candidate.provider.id, model: candidate.model, input: inputOf(kit, candidate) }),
+    messages: forModel(prompt.messages, {
+      provider: candidate.provider.id,
+      model: candidate.model,
+      input: infoOf(kit.catalog, candidate)?.input,
+    }),
     tools: [...(hasOwnTools ? prompt.tools : []), ...(request.clientTools ?? [])],
     ...(choice === undefined ? {} : { toolChoice: choice }),
     ...(request.sampling ? { sampling: request.sampling } : {}),
@@ -213,11 +203,6 @@ function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: P
 function offersOwnTools(run: Run, kit: Kit, candidate: Candidate): boolean {
   const format = run.request.sampling?.responseFormat;
   return (format === undefined || format.type === "text") && kit.toolSupport.has(candidate);
-}
-
-/** Kinds of content that a model reads, as far as its provider says. */
-function inputOf(kit: Kit, { provider, model }: Candidate): ModelInput[] | undefined {
-  return kit.catalog.known(provider).find(({ id }) => id === model)?.input;
 }
 
 /** An answer as the next turn of its run reads it. */

@@ -11,7 +11,7 @@ const turns = [
 const deep: ModelProvider & { requests: ReturnType<typeof fakeModel>["requests"] } = Object.assign(fakeModel(turns, { id: "deep" }), {
   models: () => [{ id: "script", cost: { input: 2, output: 10 } }],
 });
-const other = fakeModel(["Green, I think.", "As before.", "As before."], { id: "other" });
+const other = fakeModel(["Green, I think.", "Hello.", "As before.", "As before."], { id: "other" });
 const tools = definePlugin({
   id: "look-tool",
   version: "1.0.0",
@@ -75,6 +75,19 @@ test("people see the reasoning in the history, and never the vendor's data", asy
     expect.objectContaining({ content: expect.arrayContaining([{ type: "reasoning", text: "I should look." }]) }),
   );
   expect(JSON.stringify(messages)).not.toContain("c2lnbmVk");
+});
+
+test("a session has the cost of its answers that have a price, and /usage tells it", async () => {
+  const { session } = await gw.rpc<{ session: object }>("sessions.describe", { key: "agent:main:blue" });
+  expect(session).toMatchObject({ cost: 7, inputTokens: 1_000_000, outputTokens: 500_000, totalTokens: 1_500_000 });
+  expect(session).not.toHaveProperty("costNanos");
+
+  const command = { key: "usage", agentId: "main", sessionKey: "agent:main:blue", message: "/usage" };
+  expect(await gw.service("agents@1").command(command)).toMatchObject({ text: expect.stringContaining("$7.00") });
+
+  await ask("Hello", { model: "other/script" }, "agent:main:unpriced");
+  const { session: unpriced } = await gw.rpc<{ session: object }>("sessions.describe", { key: "agent:main:unpriced" });
+  expect(unpriced).not.toHaveProperty("cost");
 });
 
 test("requests of one conversation share a cache key, and those of others have their own", async () => {

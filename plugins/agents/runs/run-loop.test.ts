@@ -379,7 +379,7 @@ describe("a caller with tools and a history of its own", () => {
   });
 });
 
-test("the first answer gives the session its title, preview and sums", async () => {
+test("the first answer gives the session its title, preview and sums, and says how full its context is", async () => {
   await gw.ask({ sessionKey: "sums", message: "Where is the router?\nIt blinks." });
   await gw.ask({ sessionKey: "sums", message: "And the modem?" });
 
@@ -390,7 +390,7 @@ test("the first answer gives the session its title, preview and sums", async () 
       lastMessagePreview: "Hello from the script.",
       inputTokens: 24,
       outputTokens: 10,
-      totalTokens: 34,
+      totalTokens: 17,
       hasActiveRun: false,
     },
   });

@@ -3,7 +3,7 @@ import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sd
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
-import { noUsage } from "../models/turn.ts";
+import { addUsage, noUsage } from "../models/turn.ts";
 import { EventLog } from "./event-log.ts";
 import { type AbortReason, RunAborted } from "./failure.ts";
 import { createFrameStripper } from "./frame-stripper.ts";
@@ -54,6 +54,8 @@ export class Run {
   provider: string | undefined;
   modelId: string | undefined;
   usage: Usage = noUsage;
+  /** Tokens of the last request and its answer. */
+  contextTokens: number | undefined;
   /** The message being written. */
   itemId = "";
   itemText = "";
@@ -196,6 +198,12 @@ export class Run {
   /** Whether anything readable was shown so far. */
   get visible(): boolean {
     return this.itemText !== "" || this.texts.length > 0 || this.hasToolInput;
+  }
+
+  /** Counts one request of a model. */
+  count(usage: Usage): void {
+    this.usage = addUsage(this.usage, usage);
+    if (usage.total > 0) this.contextTokens = usage.total;
   }
 
   settle(outcome: StoredOutcome): void {

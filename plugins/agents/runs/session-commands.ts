@@ -1,9 +1,8 @@
 import { agentSetting, isSvcError, messageOf, type RunRequest, type SessionRow } from "svc/sdk";
 import type { Kit } from "../kit.ts";
-import { formatDollars } from "../models/cost.ts";
+import { formatDollars, fromNanos } from "../models/cost.ts";
 import { compactSession } from "../sessions/compact.ts";
 import { createSession } from "../sessions/create.ts";
-import { newestMessages } from "../sessions/newest-messages.ts";
 import { patchSession } from "../sessions/patch.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
 import { answeredCommand, type Command, rememberAnswer } from "./commands.ts";
@@ -12,8 +11,6 @@ const levels = ["off", "minimal", "low", "medium", "high"] as const;
 /** Models and tools that one answer names. */
 const MAX_MODELS = 20;
 const MAX_TOOLS = 60;
-/** Newest messages whose cost is added up. */
-const MAX_PRICED = 400;
 /** An argument is shown to its author up to here. */
 const MAX_SHOWN_CHARS = 64;
 /** Word that takes a setting back. */
@@ -113,20 +110,14 @@ async function compactOnce(kit: Kit, command: SessionCommand): Promise<boolean |
 
 async function usageText(kit: Kit, { agentId, sessionKey }: SessionCommand): Promise<string> {
   const session = await kit.store().sessions.get(sessionKey);
-  const { inputTokens = 0, outputTokens = 0, totalTokens = 0 } = session ?? {};
+  const { inputTokens = 0, outputTokens = 0, totalTokens = 0, costNanos } = session ?? {};
   return [
     `Model: ${modelOf(kit, { agentId, session })}`,
-    `Tokens of this conversation: ${inputTokens} in, ${outputTokens} out, ${totalTokens} in all`,
-    await costText(kit, session),
+    `Tokens of this conversation: ${inputTokens} in, ${outputTokens} out; ${totalTokens} in the last request and its answer`,
+    costNanos === undefined
+      ? "Cost: not known; no price is configured for its model."
+      : `Cost, as far as prices are known: ${formatDollars(fromNanos(costNanos))}`,
   ].join("\n");
-}
-
-/** Cost of the newest messages; older ones are not read for it. */
-async function costText(kit: Kit, session: SessionRow | undefined): Promise<string> {
-  const rows = session ? await newestMessages(kit.store(), session.sessionId, { limit: MAX_PRICED }) : [];
-  const costs = rows.flatMap(({ usage }) => usage?.cost ?? []);
-  if (costs.length === 0) return "Cost: not known; no price is configured for its model.";
-  return `Cost of its newest ${rows.length} messages: ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))}`;
 }
 
 async function toolsText(kit: Kit, { agentId, sessionKey, actor, tools }: SessionCommand): Promise<string> {

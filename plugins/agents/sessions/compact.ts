@@ -5,6 +5,7 @@ import type { Kit } from "../kit.ts";
 import { patchOp } from "../runs/writes.ts";
 import { commitFor } from "./commit-for.ts";
 import { COMPACTION_KIND, sinceCompaction } from "./compaction.ts";
+import { usageCounters } from "./counters.ts";
 import { existing, present } from "./find.ts";
 import { newestMessages } from "./newest-messages.ts";
 import { type Summary, summarise } from "./summarise.ts";
@@ -40,8 +41,9 @@ export async function compactSession(kit: Kit, key: string, { maxLines }: { maxL
   tell(kit, session, { phase: "before", tokens: tokensOf(read.rows) });
   const older = read.rows.filter((row) => row.seq < keptFrom);
   const summary = maxLines === undefined ? await summaryOf(kit, session, { older, before: read.summary }) : undefined;
-  await store(kit, session, { keptFrom, summary });
-  tell(kit, session, { phase: "after", tokens: tokensOf(read.rows.filter((row) => row.seq >= keptFrom)) });
+  const tokens = tokensOf(read.rows.filter((row) => row.seq >= keptFrom));
+  await store(kit, session, { keptFrom, summary, tokens });
+  tell(kit, session, { phase: "after", tokens });
   return { compacted: true, kept: maxLines ?? kept(keptFrom) };
 }
 
@@ -58,8 +60,11 @@ async function summaryOf(
   }
 }
 
-async function store(kit: Kit, { key, sessionId }: SessionRow, made: { keptFrom: number; summary: Summary | undefined }): Promise<void> {
-  const { keptFrom, summary } = made;
+async function store(
+  kit: Kit,
+  { key, sessionId }: SessionRow,
+  { keptFrom, summary, tokens }: { keptFrom: number; summary: Summary | undefined; tokens: number },
+): Promise<void> {
   const ts = kit.ctx.clock.now();
   const record = {
     id: randomUUID(),
@@ -72,12 +77,10 @@ async function store(kit: Kit, { key, sessionId }: SessionRow, made: { keptFrom:
     ...(summary ? { usage: summary.usage } : {}),
   };
   await kit.sessionLock.run(key, async () => {
-    const add = summary && {
-      inputTokens: summary.usage.input,
-      outputTokens: summary.usage.output,
-      totalTokens: summary.usage.total,
-    };
-    await commitFor(key, kit, [{ op: "message.append", message: record }, patchOp(key, { updatedAt: ts }, sessionId, add)]);
+    // Estimated until the next answer tells how full the context really is.
+    const change = { updatedAt: ts, totalTokens: tokens + Math.ceil((summary?.text.length ?? 0) / CHARS_PER_TOKEN) };
+    const patch = patchOp(key, change, sessionId, summary && usageCounters(summary.usage));
+    await commitFor(key, kit, [{ op: "message.append", message: record }, patch]);
     const after = await present(kit, key);
     if (after) kit.events.sessionChanged(after, { reason: "compact" });
   });

@@ -2,7 +2,9 @@ import { type MessageRow, oneLine, type SessionRow, sleep, type Usage } from "sv
 import { cutMiddle } from "../common/cut.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
+import { infoOf } from "../models/catalog.ts";
 import type { Candidate } from "../models/choice.ts";
+import { withCost } from "../models/cost.ts";
 import { noUsage, readTurn } from "../models/turn.ts";
 import { textOf } from "../runs/transcript.ts";
 
@@ -37,7 +39,10 @@ export async function summarise(
     candidates: usable,
     cooldown: kit.cooldown,
     isCurrent: ({ provider }) => kit.catalog.provider(provider.id) === provider,
-    attempt: (candidate) => ask(candidate, { source, session, signal }),
+    attempt: async (candidate) => {
+      const answer = await ask(candidate, { source, session, signal });
+      return { ...answer, usage: withCost(answer.usage, infoOf(kit.catalog, candidate)?.cost) };
+    },
     isVisible: () => false,
     mayFailover: () => true,
     shrink: () => false,

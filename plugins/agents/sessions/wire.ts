@@ -1,6 +1,7 @@
 import { agentSetting, type JsonObject, type SessionRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
+import { fromNanos } from "../models/cost.ts";
 
 /** Facts that a row does not contain. */
 export interface RowFacts {
@@ -12,11 +13,12 @@ export interface RowFacts {
 }
 
 /** The row as it goes over the wire. */
-export function toWireSession(row: SessionRow, { activeRunIds, now, contextTokens }: RowFacts): JsonObject {
+export function toWireSession({ costNanos, ...row }: SessionRow, { activeRunIds, now, contextTokens }: RowFacts): JsonObject {
   const modelProvider = row.model === undefined ? undefined : splitRef(row.model)?.provider;
   const hasActiveRun = activeRunIds.length > 0;
   return {
     ...row,
+    ...(costNanos === undefined ? {} : { cost: fromNanos(costNanos) }),
     ...(row.startedAt === undefined ? {} : { runtimeMs: Math.max(0, (row.endedAt ?? now) - row.startedAt) }),
     ...(modelProvider === undefined ? {} : { modelProvider }),
     ...(contextTokens === undefined ? {} : { contextTokens }),

@@ -44,9 +44,12 @@ export const sessionRow = z
     model: text.exactOptional(),
     modelProvider: text.exactOptional(),
     contextTokens: count.exactOptional(),
-    inputTokens: count.exactOptional(),
-    outputTokens: count.exactOptional(),
-    totalTokens: count.exactOptional(),
+    inputTokens: count.exactOptional().describe("of all requests of this transcript"),
+    outputTokens: count.exactOptional().describe("of all answers of this transcript"),
+    totalTokens: count
+      .exactOptional()
+      .describe("of the last request and its answer: how full the context is; an estimate after a compaction"),
+    cost: z.number().min(0).exactOptional().describe("in US dollars, of this transcript, as far as prices are known; absent: none is"),
     totalTokensFresh: z.boolean(),
     parentSessionKey: sessionKey.exactOptional(),
     spawnedBy: text.exactOptional(),
