@@ -1,5 +1,5 @@
 import { ModelError } from "../define.ts";
-import type { ModelDelta, ModelFault, ModelProvider, ModelRequest, Usage, VendorMeta } from "../types/model.ts";
+import type { ModelDelta, ModelFault, ModelInfo, ModelProvider, ModelRequest, Usage, VendorMeta } from "../types/model.ts";
 
 /** One turn of a scripted model: what it streams, or how it fails. A string is a turn of text. */
 export type FakeTurn =
@@ -7,10 +7,11 @@ export type FakeTurn =
   | {
       /** Sent word by word. */
       text?: string;
-      reasoning?: string;
-      /** The vendor's data about the reasoning. */
+      /** Sent before the text; a list: one block each. */
+      reasoning?: string | Array<{ text: string; redacted?: true; meta?: VendorMeta }>;
+      /** The vendor's data about reasoning that is one text. */
       reasoningMeta?: VendorMeta;
-      toolCalls?: Array<{ name: string; args: unknown; id?: string }>;
+      toolCalls?: Array<{ name: string; args: unknown; id?: string; meta?: VendorMeta }>;
       usage?: Partial<Usage>;
       finish?: Extract<ModelDelta, { type: "finish" }>["reason"];
       /** Fails after the text, if there is some. */
@@ -30,15 +31,19 @@ export interface FakeModel extends ModelProvider {
  * A model provider for tests: turn n answers the n-th request.
  * @param script turns, or a function that makes one from the request; a request past the end fails with `invalid_request`
  * @param options.id provider id, default `fake`; its one model is called `script`
+ * @param options.info facts of that model
  */
-export function fakeModel(script: ReadonlyArray<FakeTurn | ((req: ModelRequest) => FakeTurn)>, options: { id?: string } = {}): FakeModel {
+export function fakeModel(
+  script: ReadonlyArray<FakeTurn | ((req: ModelRequest) => FakeTurn)>,
+  options: { id?: string; info?: Omit<ModelInfo, "id"> } = {},
+): FakeModel {
   const requests: ModelRequest[] = [];
   return {
     id: options.id ?? "fake",
     name: "Scripted model",
     defaultModel: "script",
     requests,
-    models: () => [{ id: "script", name: "Script", input: ["text"] }],
+    models: () => [{ id: "script", name: "Script", input: ["text"], ...options.info }],
     available: () => ({ ok: true }),
     async *stream(req, { signal }) {
       requests.push(req);
@@ -53,8 +58,7 @@ export function fakeModel(script: ReadonlyArray<FakeTurn | ((req: ModelRequest) 
 async function* play(turn: FakeTurn, at: { signal: AbortSignal; turn: number }): AsyncGenerator<ModelDelta> {
   const spec = typeof turn === "string" ? { text: turn } : turn;
   at.signal.throwIfAborted();
-  if (spec.reasoning) yield { type: "reasoning", delta: spec.reasoning };
-  if (spec.reasoningMeta) yield { type: "reasoning", delta: "", meta: spec.reasoningMeta };
+  yield* reasoningOf(spec);
   for (const delta of spec.text?.match(/\S+\s*|\s+/g) ?? []) {
     at.signal.throwIfAborted();
     yield { type: "text", delta };
@@ -68,10 +72,24 @@ async function* play(turn: FakeTurn, at: { signal: AbortSignal; turn: number }):
   for (const [i, call] of calls.entries()) {
     const id = call.id ?? `call-${at.turn}-${i + 1}`;
     yield { type: "toolCall", id, name: call.name, argsDelta: JSON.stringify(call.args) };
-    yield { type: "toolCallEnd", id };
+    yield { type: "toolCallEnd", id, ...(call.meta === undefined ? {} : { meta: call.meta }) };
   }
   yield { type: "usage", usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0, ...spec.usage } };
   yield { type: "finish", reason: spec.finish ?? (calls.length > 0 ? "tool_calls" : "stop") };
+}
+
+/** A vendor's data follows the text of its block, as signatures do. */
+function* reasoningOf({ reasoning = [], reasoningMeta }: Extract<FakeTurn, object>): Generator<ModelDelta> {
+  if (typeof reasoning === "string") {
+    if (reasoning !== "") yield { type: "reasoning", delta: reasoning };
+    if (reasoningMeta) yield { type: "reasoning", delta: "", meta: reasoningMeta };
+    return;
+  }
+  for (const [i, { text, redacted, meta }] of reasoning.entries()) {
+    const id = `block-${i + 1}`;
+    if (text !== "") yield { type: "reasoning", delta: text, id };
+    if (meta || redacted) yield { type: "reasoning", delta: "", id, ...(redacted ? { redacted } : {}), ...(meta ? { meta } : {}) };
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { isModelError } from "../define.ts";
-import type { ModelDelta, ModelFault, ModelMessage, ModelProvider, ModelRequest } from "../types/model.ts";
+import type { AssistantPart, ModelDelta, ModelFault, ModelMessage, ModelProvider, ModelRequest, VendorMeta } from "../types/model.ts";
 import { type ContractCase, defineCases, isAbort, rejectionOf, within } from "./contract.ts";
 
 type Turn = Partial<ModelRequest>;
+type Reasoning = Extract<AssistantPart, { type: "reasoning" }>;
 
 /** Provider under test: requests by the result they must produce. Fields that are left out get harmless values. */
 export interface ModelProviderSubject {
@@ -12,6 +13,11 @@ export interface ModelProviderSubject {
   text: Turn;
   /** Answered with at least one tool call; its `tools` are offered. Left out: the provider calls no tools. */
   tool?: Turn;
+  /**
+   * Vendor's data in the last request, as `meta` had it: of reasoning and calls, in their order. Given by a provider whose answer to `tool` has such data; the
+   * suite sends it back and compares.
+   */
+  replayedMeta?(): readonly VendorMeta[];
   /** Goes on for at least a second, or for ever: what an abort cuts off. Left out for a provider that answers at once. */
   slow?: Turn;
   /** Fails with this class. */
@@ -48,6 +54,7 @@ export function modelProviderCases(create: Create): ContractCase[] {
     make("it goes on after a tool has answered", async ({ provider, tool }) => {
       if (tool) checkShape(await collect(provider, { ...tool, messages: await answered(provider, tool) }));
     }),
+    make("the vendor's data of reasoning and calls goes back untouched, in order", checkMeta),
     make("turns at the same time do not mix", async ({ provider, text }) => {
       const alone = textOf(await collect(provider, text));
       const both = await Promise.all([collect(provider, text), collect(provider, text)]);
@@ -117,15 +124,66 @@ async function checkFaults({ provider, faults = {}, secrets = [] }: ModelProvide
   }
 }
 
-/** Conversation with the calls of a first turn answered. */
+async function checkMeta(subject: ModelProviderSubject): Promise<void> {
+  const { provider, tool, replayedMeta } = subject;
+  if (!replayedMeta) return;
+  assert.ok(tool, "replayedMeta needs a tool turn");
+  const messages = await answered(provider, tool);
+  const content = messages.flatMap((m) => (m.role === "assistant" ? m.content : []));
+  const metas = content.flatMap((part) => (part.type !== "text" && part.meta ? [part.meta] : []));
+  assert.ok(metas.length > 0, "the tool turn has no meta");
+  await collect(provider, { ...tool, messages });
+  assert.deepEqual(replayedMeta.call(subject), metas);
+}
+
+/** Conversation with the calls of a first turn answered; what the model wrote stands there in order. */
 async function answered(provider: ModelProvider, tool: Turn): Promise<ModelMessage[]> {
-  const calls = callsOf(await collect(provider, tool));
-  const asked = calls.map(({ id, name, args }) => ({ type: "toolCall" as const, id, name, args: JSON.parse(args || "{}") as unknown }));
+  const content = contentOf(await collect(provider, tool));
   return [
     ...request(tool).messages,
-    { role: "assistant", content: asked },
-    ...asked.map((call): ModelMessage => ({ role: "tool", toolCallId: call.id, name: call.name, text: "{}" })),
+    { role: "assistant", content },
+    ...content.flatMap((part): ModelMessage[] =>
+      part.type === "toolCall" ? [{ role: "tool", toolCallId: part.id, name: part.name, text: "{}" }] : [],
+    ),
   ];
+}
+
+/** What a model wrote, in order, as a run puts it together. */
+function contentOf(deltas: readonly ModelDelta[]): AssistantPart[] {
+  const args = new Map(callsOf(deltas).map((call) => [call.id, call.args]));
+  const parts: AssistantPart[] = [];
+  let block: string | undefined;
+  for (const delta of deltas) {
+    const last = parts.at(-1);
+    if (delta.type === "text" && delta.delta !== "") {
+      if (last?.type === "text") last.text += delta.delta;
+      else parts.push({ type: "text", text: delta.delta });
+    } else if (delta.type === "reasoning" && (delta.delta !== "" || delta.meta)) {
+      const isNew = last?.type !== "reasoning" || block !== delta.id;
+      const open: Reasoning = isNew ? { type: "reasoning", text: "" } : last;
+      if (isNew) parts.push(open);
+      open.text += delta.delta;
+      if (delta.redacted) open.redacted = true;
+      if (delta.meta) open.meta = joinedMeta(open.meta, delta.meta);
+      block = delta.id;
+    } else if (delta.type === "toolCall" && !parts.some((part) => part.type === "toolCall" && part.id === delta.id)) {
+      parts.push({ type: "toolCall", id: delta.id, name: delta.name, args: JSON.parse(args.get(delta.id) || "{}") as unknown });
+    } else if (delta.type === "toolCallEnd" && delta.meta) {
+      const call = parts.find((part) => part.type === "toolCall" && part.id === delta.id);
+      if (call?.type === "toolCall") call.meta = delta.meta;
+    }
+  }
+  return parts;
+}
+
+/** A later object adds its fields to an earlier one, also one level below. */
+function joinedMeta(earlier: VendorMeta | undefined, later: VendorMeta): VendorMeta {
+  const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
+  const added = Object.entries(later).map(([name, value]) => {
+    const old = earlier?.[name];
+    return [name, isObject(old) && isObject(value) ? { ...old, ...value } : value];
+  });
+  return { ...earlier, ...Object.fromEntries(added) } as VendorMeta;
 }
 
 async function collect(provider: ModelProvider, turn: Turn, signal = new AbortController().signal): Promise<ModelDelta[]> {
@@ -146,6 +204,10 @@ function checkShape(deltas: readonly ModelDelta[]): void {
   assert.ok(deltas.filter((d) => d.type === "usage").length <= 1, "usage comes once at most");
   for (const delta of deltas) {
     if (delta.type === "text" || delta.type === "reasoning") assert.equal(typeof delta.delta, "string");
+    if (delta.type === "reasoning" && delta.redacted) assert.equal(delta.delta, "", "sealed reasoning has no text");
+    if ((delta.type !== "reasoning" && delta.type !== "toolCallEnd") || delta.meta === undefined) continue;
+    assert.ok(typeof delta.meta === "object" && delta.meta !== null && !Array.isArray(delta.meta), "meta is an object");
+    assert.deepEqual(JSON.parse(JSON.stringify(delta.meta)), delta.meta, "meta is JSON");
   }
 }
 

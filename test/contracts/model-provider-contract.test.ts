@@ -1,16 +1,20 @@
-import { type ModelDelta, ModelError, type ModelProvider } from "svc/sdk";
-import { fakeModel, type ModelProviderSubject, modelProviderCases } from "svc/sdk/testing";
+import { type AssistantPart, type ModelDelta, ModelError, type ModelProvider, type ModelRequest } from "svc/sdk";
+import { type FakeModel, fakeModel, type ModelProviderSubject, modelProviderCases } from "svc/sdk/testing";
 import { expect, test } from "vitest";
 import { failing, outcomeOf } from "./_mutants.ts";
 
 const tools = [{ name: "look_up", description: "Looks up.", inputSchema: { type: "object" } }];
-const called = [{ name: "look_up", args: { query: "x" } }];
+const called = [{ name: "look_up", args: { query: "x" }, meta: { vendor: { thought: "t" } } }];
+const reasoning = [
+  { text: "Hm.", meta: { vendor: { signature: "s" } } },
+  { text: "", redacted: true as const, meta: { vendor: { data: "d" } } },
+];
 
 /** A model that does what the request's `model` says. */
-function scripted(): ModelProvider {
+function scripted(): FakeModel {
   const own = fakeModel(
     Array(20).fill((req: { model: string }) => {
-      if (req.model === "tool") return { text: "Let me see. ", toolCalls: called };
+      if (req.model === "tool") return { reasoning, text: "Let me see. ", toolCalls: called };
       if (req.model === "slow") return { text: "One moment", hang: true };
       return req.model === "busy" ? { fault: "rate_limit" } : "Good morning to you all.";
     }),
@@ -28,8 +32,21 @@ function subject(change: (own: ModelProvider) => Partial<ModelProvider> = () => 
       slow: { model: "slow" },
       faults: { rate_limit: { model: "busy" } },
       secrets: ["sk-secret-value"],
+      replayedMeta: () => partsOf(own.requests.at(-1)).flatMap((part) => (part.type !== "text" && part.meta ? [part.meta] : [])),
     };
   };
+}
+
+function partsOf(request: ModelRequest | undefined): AssistantPart[] {
+  return request?.messages.flatMap((m) => (m.role === "assistant" ? m.content : [])) ?? [];
+}
+
+/** The same provider, which sends other parts of earlier answers to its vendor. */
+function replays(change: (parts: AssistantPart[]) => AssistantPart[]): () => ModelProviderSubject {
+  return subject((own) => ({
+    stream: (req, o) =>
+      own.stream({ ...req, messages: req.messages.map((m) => (m.role === "assistant" ? { ...m, content: change(m.content) } : m)) }, o),
+  }));
 }
 
 /** The same stream with each delta replaced by others. */
@@ -54,6 +71,7 @@ test("a provider that keeps the contract passes every case", async () => {
 });
 
 const text = "a turn of text ends with one finish, after at most one usage";
+const meta = "the vendor's data of reasoning and calls goes back untouched, in order";
 const toolCalls = "tool calls come whole: one id each, arguments that are JSON, tools that were offered";
 const faults = "each fault is a ModelError of its class and shows no secret";
 const abort = "an abort in the middle rejects with AbortError within a second";
@@ -73,6 +91,15 @@ test.each<[string, () => ModelProviderSubject, string]>([
   ["calls with half an argument", deltas((d) => (d.type === "toolCall" ? [{ ...d, argsDelta: '{"qu' }] : [d])), toolCalls],
   ["calls what was not offered", deltas((d) => (d.type === "toolCall" ? [{ ...d, name: "other" }] : [d])), toolCalls],
   ["says stop when it calls", deltas((d) => (d.type === "finish" ? [{ type: "finish", reason: "stop" }] : [d])), toolCalls],
+  ["sends reasoning without a signature", replays((parts) => parts.filter(({ type }) => type !== "reasoning")), meta],
+  [
+    "sends calls without their vendor's data",
+    replays((parts) => parts.map(({ type, ...p }) => (type === "toolCall" ? { type, ...p, meta: {} } : { type, ...p }) as AssistantPart)),
+    meta,
+  ],
+  ["sends blocks in another order", replays((parts) => parts.toReversed()), meta],
+  ["shows sealed reasoning", deltas((d) => (d.type === "reasoning" && d.redacted ? [{ ...d, delta: "?" }] : [d])), toolCalls],
+  ["has data that is no JSON", deltas((d) => (d.type === "toolCallEnd" ? [{ ...d, meta: { at: new Date(0) as never } }] : [d])), toolCalls],
   [
     "cannot read a tool's answer",
     subject((own) => ({
