@@ -37,6 +37,17 @@ test("a run's question, calls and answer are one turn", () => {
   expect(turns[0].model).toBe("acme/m");
 });
 
+test("a message of files alone names them", () => {
+  const files = [
+    { type: "file", mimeType: "application/pdf", data: "", fileName: "report.pdf" },
+    { type: "file", mimeType: "audio/wav", data: "" },
+  ];
+  const image = { type: "image", mimeType: "image/png", data: "" };
+  const [turn] = turnsOf({ messages: [stored("user", "", { runId: "r", calls: [...files, image] })], live: [], outgoing: [] });
+
+  expect(turn.items).toMatchObject([{ kind: "user", text: "", files: ["report.pdf", "audio/wav"], images: 1 }]);
+});
+
 test("a message that waited for the run before it stands with its own answer", () => {
   const messages = [
     stored("user", "first", { runId: "a" }),

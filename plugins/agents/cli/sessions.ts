@@ -139,9 +139,14 @@ function printMessage(cli: CliContext, message: Message): void {
   const blocks = typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
   for (const block of blocks) {
     if (block.type === "text") cli.stdout.line(block.text);
-    else cli.stdout.line(cli.color.dim(`[${block.type}${"name" in block ? ` ${printableLine(block.name)}` : ""}]`));
+    else cli.stdout.line(cli.color.dim(`[${[block.type, ...nameOf(block)].join(" ")}]`));
   }
   cli.stdout.line();
+}
+
+function nameOf(block: Exclude<Message["content"], string>[number]): string[] {
+  const name = "name" in block ? block.name : "fileName" in block ? block.fileName : undefined;
+  return name === undefined ? [] : [printableLine(name)];
 }
 
 function localTime(ms: number): string {

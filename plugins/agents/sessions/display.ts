@@ -3,6 +3,8 @@ import { senderOf } from "./sender.ts";
 
 /** A larger message is shown as a placeholder; bytes of its JSON. */
 const MAX_MESSAGE_BYTES = 131_072;
+/** Contents of files are shown up to this many characters of base64 together; a larger one is named only, so that its message stays readable. */
+const MAX_FILES_CHARS = 65_536;
 /** A character of JSON text is at most this many bytes, escapes included. */
 const MAX_BYTES_PER_CHAR = 6;
 const MAX_DETAILS_CHARS = 65_536;
@@ -15,7 +17,7 @@ const controlToken = /<\|[a-z_]{1,40}\|>/gi;
 
 /** A stored message as `chat.history` and the events show it. */
 export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGER): JsonObject {
-  const content = row.content.flatMap((block) => showBlock(block, row.role, maxChars));
+  const content = withoutLargeFiles(row.content).flatMap((block) => showBlock(block, row.role, maxChars));
   const sender = senderOf(row);
   const message: JsonObject = {
     role: row.role,
@@ -28,6 +30,15 @@ export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGE
   if (isSmall(row, maxChars) || Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return message;
   const { details: _, ...rest } = message;
   return { ...rest, content: [{ type: "text", text: "[message too large to show]" }], truncated: true };
+}
+
+function withoutLargeFiles(content: readonly MessageBlock[]): MessageBlock[] {
+  let left = MAX_FILES_CHARS;
+  return content.map((block) => {
+    if (block.type !== "file") return block;
+    left -= block.data.length;
+    return left < 0 ? { ...block, data: "" } : block;
+  });
 }
 
 /** Most messages need no measuring. */
@@ -59,8 +70,10 @@ function showBlock(block: MessageBlock, role: MessageRow["role"], maxChars: numb
     return [shown];
   }
   if (block.type === "reasoning") {
-    const { meta: _, ...shown } = block;
-    return [{ ...shown, text: cutEnd(shown.text, Math.min(maxChars, MAX_REASONING_CHARS)) }];
+    const { text, redacted } = block;
+    // A block that is its vendor's signature alone has nothing to show.
+    if (text === "" && !redacted) return [];
+    return [{ type: "reasoning", text: cutEnd(text, Math.min(maxChars, MAX_REASONING_CHARS)), ...(redacted ? { redacted } : {}) }];
   }
   const text = cutEnd(role === "assistant" ? visibleText(block.text) : unframed(block.text), maxChars);
   return text === "" && role !== "toolResult" ? [] : [{ type: "text", text }];

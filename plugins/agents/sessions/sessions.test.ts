@@ -122,6 +122,26 @@ describe("a message on the wire", () => {
     expect(large).toMatchObject({ truncated: true, content: [{ type: "text", text: "[message too large to show]" }] });
   });
 
+  test("contents of files are shown up to 64 KiB together, beyond that they are named only", () => {
+    const file = (chars: number) => ({ type: "file" as const, mimeType: "application/pdf", data: "A".repeat(chars), fileName: "a.pdf" });
+    const message = (...content: MessageRow["content"]) => toWireMessage({ ...row, role: "user", content });
+    expect(message(file(65_536)).content).toEqual([file(65_536)]);
+    expect(message(file(65_537)).content).toEqual([file(0)]);
+    const text = { type: "text" as const, text: "Both, please." };
+    expect(message(text, file(40_000), file(40_000), file(9_000_000))).toMatchObject({ content: [text, file(40_000), file(0), file(0)] });
+  });
+
+  test("long reasoning does not hide its answer, and a signature alone is not shown", () => {
+    const reasoning = (text: string, more = {}) => ({ type: "reasoning" as const, text, ...more });
+    const content = [
+      reasoning("x".repeat(200_000)),
+      reasoning("", { meta: { acme: { signature: "s" } } }),
+      reasoning("", { redacted: true }),
+    ];
+    const shown = toWireMessage({ ...row, content: [...content, { type: "text", text: "Yes." }] }, 8).content;
+    expect(shown).toEqual([reasoning("xxxxxxx…"), reasoning("", { redacted: true }), { type: "text", text: "Yes." }]);
+  });
+
   test("details of a tool result are shown when they are small", () => {
     const result: MessageRow = {
       ...row,

@@ -3,12 +3,12 @@ import { hitsOf } from "./places.js";
 /**
  * From stored messages, running work and unsent messages to what a transcript shows. Pure.
  *
- * @typedef {{ type: string, text?: string, id?: string, name?: string, arguments?: unknown, mimeType?: string }} Block
+ * @typedef {{ type: string, text?: string, id?: string, name?: string, arguments?: unknown, mimeType?: string, fileName?: string }} Block
  * @typedef {{ role: string, content: string | Block[], timestamp: number, provider?: string, model?: string, aborted?: boolean,
  *   sender?: Sender, stopReason?: string, toolCallId?: string, toolName?: string, isError?: boolean, details?: unknown,
  *   __svc?: { id: string, seq: number, runId?: string, kind?: string } }} Message
  * @typedef {{ id: string, name?: string, channel?: string }} Sender
- * @typedef {{ kind: "user", id: string, text: string, images: number, at: number, state?: "sending" | "sent" | "failed", error?: string, sender?: Sender }} UserItem
+ * @typedef {{ kind: "user", id: string, text: string, images: number, files: string[], at: number, state?: "sending" | "sent" | "failed", error?: string, sender?: Sender }} UserItem
  * @typedef {{ kind: "system", id: string, about: "heartbeat" | "event", text: string, at: number }} SystemItem
  * @typedef {{ kind: "text", id: string, text: string, at: number, isStreaming?: boolean }} TextItem
  * @typedef {{ kind: "tool", id: string, name: string, args: unknown, at: number, state: "running" | "ok" | "error" | "unknown", text?: string,
@@ -79,8 +79,10 @@ function itemsOf(message, results) {
     return [{ kind: "system", id, about: isBeat ? "heartbeat" : "event", text: isBeat ? text : text.replace(/^System: ?/gm, ""), at }];
   }
   if (message.role === "user") {
-    const images = typeof message.content === "string" ? 0 : message.content.filter((b) => b.type === "image").length;
-    return [{ kind: "user", id, text, images, at, ...(message.sender ? { sender: message.sender } : {}) }];
+    const blocks = typeof message.content === "string" ? [] : message.content;
+    const images = blocks.filter((b) => b.type === "image").length;
+    const files = blocks.flatMap((b) => (b.type === "file" ? [b.fileName || b.mimeType || "file"] : []));
+    return [{ kind: "user", id, text, images, files, at, ...(message.sender ? { sender: message.sender } : {}) }];
   }
   /** @type {Item[]} */
   const items = text === "" ? [] : [{ kind: "text", id, text, at }];
@@ -114,7 +116,7 @@ function addOutgoing(turns, out) {
   if (known?.items.some((item) => item.kind === "user")) return;
   const turn = turnFor(turns, out.key, Number.MAX_SAFE_INTEGER);
   /** @type {UserItem} */
-  const item = { kind: "user", id: out.key, text: out.text, images: 0, at: out.at, state: out.state };
+  const item = { kind: "user", id: out.key, text: out.text, images: 0, files: [], at: out.at, state: out.state };
   turn.items.unshift(out.error === undefined ? item : { ...item, error: out.error });
 }
 

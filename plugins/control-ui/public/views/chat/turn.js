@@ -71,7 +71,7 @@ function System({ item }) {
 function Question({ item }) {
   return html`<div class="question">
     ${item.sender && html`<${Sender} sender=${item.sender} at=${item.at} />`}
-    <div class="bubble">${item.text}${item.images > 0 ? html`<span class="muted small">${item.images === 1 ? "1 image" : `${item.images} images`}</span>` : null}</div>
+    <div class="bubble">${item.text}${item.images > 0 ? html`<span class="muted small">${item.images === 1 ? "1 image" : `${item.images} images`}</span>` : null}${item.files.map((name, i) => html`<span key=${i} class="muted small"><bdi>${name}</bdi></span>`)}</div>
     ${item.state === "sending" && html`<p class="muted small">${isOnline.value ? "Sending…" : "Will be sent when the connection is back"}</p>`}
     ${item.state === "failed" && html`<${Unsent} item=${item} />`}
   </div>`;
