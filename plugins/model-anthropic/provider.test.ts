@@ -126,6 +126,52 @@ describe("a turn", () => {
     expect(thinking()).toBeUndefined();
   });
 
+  test("thinks by budget over no calls of another model, whatever was said in between", async () => {
+    const calls = (meta: Record<string, { id: string }> | undefined): ModelRequest["messages"] => [
+      user("1"),
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "Hm.", ...(meta ? { meta } : {}) },
+          { type: "toolCall", id: "a", name: "memory_search", args: {} },
+        ],
+      },
+      { role: "tool", toolCallId: "a", name: "memory_search", text: "found" },
+    ];
+    const answered: ModelRequest["messages"] = [{ role: "assistant", content: [{ type: "text", text: "There." }] }, user("2")];
+    for (const [messages, isThinking] of [
+      [calls(undefined), false],
+      [calls({ openai: { id: "rs_1" } }), false],
+      [[...calls(undefined), user("Hurry.")], false],
+      [[...calls(undefined), ...answered], true],
+    ] as const) {
+      await collect(provider(), modelRequest("claude-haiku-4-5", { tools, thinking: "low", messages: [...messages] }));
+      expect("thinking" in sent()).toBe(isThinking);
+    }
+  });
+
+  test("ids of calls that the vendor would refuse are replaced, each by another, in call and result", async () => {
+    const ids = ["call:1", "call.1", "fc_1|rs_2", "toolu_1"];
+    const messages: ModelRequest["messages"] = [
+      user("1"),
+      { role: "assistant", content: ids.map((id) => ({ type: "toolCall", id, name: "memory_search", args: {} })) },
+      ...ids.map((id) => ({ role: "tool" as const, toolCallId: id, name: "memory_search", text: "found" })),
+    ];
+    expect(textOf(await collect(provider(), modelRequest("claude-opus-4-6", { tools, messages })))).toBe(answerText);
+    const [, calls, results] = sent().messages.map(({ content }) => content as Array<{ id: string; tool_use_id: string }>);
+    const given = calls?.map(({ id }) => id) ?? [];
+    expect(new Set(given).size).toBe(ids.length);
+    expect(given.at(-1)).toBe("toolu_1");
+    expect(results?.map(({ tool_use_id: id }) => id)).toEqual(given);
+  });
+
+  test("an address without a path has the version", async () => {
+    const lab = provider({ baseUrl: vendor.url });
+    expect(textOf(await collect(lab, modelRequest("claude-opus-4-6")))).toBe(answerText);
+    expect(await lab.models()).not.toEqual([]);
+    expect(vendor.requests.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/models?limit=1000"]);
+  });
+
   test.each([
     ["required" as const, { type: "any" }],
     ["none" as const, { type: "none" }],
@@ -144,6 +190,18 @@ describe("a turn", () => {
     expect(sent().messages[0]?.content).toMatchObject([
       { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } },
       { type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" }, title: "a.pdf" },
+    ]);
+  });
+
+  test("has a word in the place of a file that the vendor does not read", async () => {
+    const content = [
+      { type: "file" as const, mimeType: "audio/wav", data: "AAAA", fileName: "a.wav" },
+      { type: "image" as const, mimeType: "image/heic", data: "AAAA" },
+    ];
+    await collect(provider(), modelRequest("claude-opus-4-6", { messages: [{ role: "user", content }] }));
+    expect(sent().messages[0]?.content).toMatchObject([
+      { text: "[file a.wav, which this model cannot read]" },
+      { text: "[file image/heic, which this model cannot read]" },
     ]);
   });
 
@@ -295,6 +353,6 @@ test("the list of models has their windows and inputs, as far as the vendor tell
       ...{ id: "claude-sonnet-5-5", name: "Claude Sonnet 5.5", contextWindow: 1_000_000, maxTokens: 128_000, reasoning: true },
       input: ["text", "image", "pdf"],
     },
-    { id: "claude-3-haiku-20240307", name: "Claude Haiku 3" },
+    { id: "claude-3-haiku-20240307", name: "Claude Haiku 3", reasoning: false, input: ["text", "image", "pdf"] },
   ]);
 });

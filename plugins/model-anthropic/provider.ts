@@ -7,12 +7,18 @@ import { turnOf } from "./turn.ts";
 import { type AnthropicSettings, requestHeaders } from "./vendors.ts";
 
 /** A model provider for one server with the Messages API. */
-export function createProvider(settings: AnthropicSettings, deps: VendorProviderDeps): ModelProvider {
+export function createProvider(given: AnthropicSettings, deps: VendorProviderDeps): ModelProvider {
+  const settings = { ...given, baseUrl: withVersion(given.baseUrl) };
   return createVendorProvider(settings, deps, {
     load: () => load(settings, deps),
     list: { path: listPath, headers: requestHeaders(settings), read: readModels },
     faults: faultRules,
   });
+}
+
+/** The vendor's own tools take the address without `/v1`, so it is often written like that. */
+function withVersion(baseUrl: string): string {
+  return new URL(baseUrl).pathname === "/" ? new URL("/v1", baseUrl).href : baseUrl;
 }
 
 async function load(settings: AnthropicSettings, { fetch }: VendorProviderDeps): Promise<VendorCall> {

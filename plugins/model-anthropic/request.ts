@@ -1,6 +1,7 @@
 import type { createAnthropic } from "@ai-sdk/anthropic";
-import type { ModelRequest } from "svc/sdk";
+import type { AssistantPart, ModelMessage, ModelRequest } from "svc/sdk";
 import { type PromptMessage, toCallOptions } from "svc/sdk/internal";
+import { toAcceptable } from "./acceptable.ts";
 import { withBreakpoints } from "./breakpoints.ts";
 import { thinkingStyleOf, toThinking } from "./thinking.ts";
 import type { AnthropicSettings } from "./vendors.ts";
@@ -51,10 +52,17 @@ function mustCall({ tools, toolChoice }: ModelRequest): boolean {
   return tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object");
 }
 
-/** True in the middle of a turn whose calls came without thinking of this vendor, as those of another model. */
+/** True in the middle of a turn with calls that came without thinking of this vendor, as those of another model: it wants thinking before each of them. */
 function hasUnthoughtCalls(messages: ModelRequest["messages"]): boolean {
-  const turn = messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
-  return turn.some((message) => message.role === "assistant" && message.content[0]?.type !== "reasoning");
+  const isAnswer = (message: ModelMessage) => message.role === "assistant" && !message.content.some(({ type }) => type === "toolCall");
+  // What somebody says between the calls of a turn does not begin another: on the wire it stands beside the results.
+  const turn = messages.slice(messages.findLastIndex((message, i) => i < messages.length - 1 && isAnswer(message)) + 1);
+  return turn.some((message) => message.role === "assistant" && !isThought(message.content[0]));
+}
+
+/** Whether a part goes out as a block of thinking; the package leaves out reasoning of others. */
+function isThought(part: AssistantPart | undefined): boolean {
+  return part?.type === "reasoning" && part.meta?.anthropic !== undefined;
 }
 
 /** Fields of each request, as the config has them. */
@@ -71,22 +79,4 @@ function* toPrompt(prompt: readonly PromptMessage[], isJson: boolean): Iterable<
     const kept = toAcceptable(message);
     if (kept.content.length > 0) yield kept;
   }
-}
-
-/** Leaves out what the vendor refuses: empty texts, reasoning that nothing follows, arguments that are no object. */
-function toAcceptable(message: PromptMessage): PromptMessage {
-  if (message.role === "user") {
-    const content = message.content.filter((part) => part.type !== "text" || part.text !== "");
-    return { ...message, content: content.length === 0 ? [{ type: "text", text: "(empty)" }] : content };
-  }
-  if (message.role !== "assistant") return message;
-  const end = message.content.findLastIndex(({ type }) => type !== "reasoning") + 1;
-  const content = message.content
-    .slice(0, end)
-    .map((part) => (part.type === "tool-call" && !isObject(part.input) ? { ...part, input: { malformed: part.input } } : part));
-  return { ...message, content };
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
