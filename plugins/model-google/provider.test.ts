@@ -139,6 +139,18 @@ describe("a turn", () => {
     expect(sent().contents[0]?.parts).toEqual(kinds.map((mimeType) => ({ inlineData: { mimeType, data: "AAAA" } })));
   });
 
+  test("has a word in the place of a file that the vendor does not read", async () => {
+    const content = [
+      { type: "image" as const, mimeType: "image/gif", data: "AAAA" },
+      { type: "file" as const, mimeType: "application/zip", data: "AAAA", fileName: "a.zip" },
+    ];
+    await collect(provider(), modelRequest(model(""), { messages: [{ role: "user", content }] }));
+    expect(sent().contents[0]?.parts).toEqual([
+      { text: "[file image/gif, which this model cannot read]" },
+      { text: "[file a.zip, which this model cannot read]" },
+    ]);
+  });
+
   test("asks for JSON, with a schema in the vendor's subset", async () => {
     const schema = { type: "object", properties: { a: { type: "string", format: "uri" } }, required: ["a"], additionalProperties: false };
     await collect(provider(), modelRequest(model(""), { sampling: { responseFormat: { type: "json_schema", schema } } }));
@@ -214,9 +226,17 @@ describe("an error", () => {
   const faults: Record<string, string> = {
     ...{ API_KEY_INVALID: "auth", expired: "auth", "400": "invalid_request", "403": "auth", "404": "model_not_found" },
     ...{ "34s": "rate_limit", "90s": "rate_limit", "1.5s": "rate_limit", soon: "rate_limit", spent: "quota", long: "context_overflow" },
+    ...{ day: "quota", "day-34s": "quota", minute: "rate_limit", broken: "rate_limit", "34h": "rate_limit" },
     ...{ "500": "overloaded", "503": "overloaded", "504": "timeout" },
   };
-  const waits: Record<string, number> = { "34s": 34_000, "90s": 90_000, "1.5s": 1_500 };
+  const waits: Record<string, number> = {
+    "34s": 34_000,
+    "90s": 90_000,
+    "1.5s": 1_500,
+    "day-34s": 34_000,
+    broken: 34_000,
+    "34h": 3_600_000,
+  };
 
   test.each(Object.entries(faults))("%s over HTTP is %s", async (name, fault) => {
     const error = await faultOf(provider(), modelRequest(model(`http~${name}`)));

@@ -1,13 +1,13 @@
 import type { createGoogleGenerativeAI } from "@ai-sdk/google";
 import type { ModelRequest } from "svc/sdk";
 import { type PromptMessage, toCallOptions } from "svc/sdk/internal";
+import { toAcceptable } from "./acceptable.ts";
 import { toGoogleSchema } from "./schema.ts";
 import { thinkingStyleOf, toThinkingConfig } from "./thinking.ts";
 import type { GoogleSettings } from "./vendors.ts";
 
 export type GeminiModel = ReturnType<ReturnType<typeof createGoogleGenerativeAI>["chat"]>;
 type VendorRequest = Parameters<GeminiModel["doStream"]>[0];
-type Result = Extract<PromptMessage, { role: "tool" }>["content"][number];
 
 /** Our model request in the vendor package's words. Summaries of thoughts go back until the turn is over; signatures of calls always do. Pure. */
 export function toVendorRequest(req: ModelRequest, settings: Pick<GoogleSettings, "models">): VendorRequest {
@@ -41,36 +41,6 @@ function toPrompt(prompt: readonly PromptMessage[]): PromptMessage[] {
     else merged.push(message);
   }
   return merged;
-}
-
-/** A copy without empty texts, with arguments that are objects, and with failures of tools that look like some: on the wire they would look like successes. */
-function toAcceptable(message: PromptMessage): PromptMessage {
-  switch (message.role) {
-    case "user": {
-      const content = message.content.filter((part) => part.type !== "text" || part.text !== "");
-      return { ...message, content: content.length === 0 ? [{ type: "text", text: "(empty)" }] : content };
-    }
-    case "assistant":
-      return {
-        ...message,
-        content: message.content.map((part) =>
-          part.type === "tool-call" && !isObject(part.input) ? { ...part, input: { malformed: part.input } } : part,
-        ),
-      };
-    case "tool":
-      return { ...message, content: message.content.map(toResult) };
-    default:
-      return message;
-  }
-}
-
-function toResult(result: Result): Result {
-  const { output } = result;
-  return output.type === "error-text" ? { ...result, output: { type: "text", value: `Error: ${output.value}` } } : result;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The body as it is sent: what the request says, over the model's parameters, over the vendor's; settings of the generation one by one. Pure. */

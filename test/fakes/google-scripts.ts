@@ -68,6 +68,9 @@ const retryIn = (retryDelay: string) => [
   { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay },
 ];
 
+const violated = (quotaId: string) => ({ "@type": "type.googleapis.com/google.rpc.QuotaFailure", violations: [{ quotaId }] });
+const perDay = violated("GenerateRequestsPerDayPerProjectPerModel-FreeTier");
+
 const quota = "You exceeded your current quota, please check your plan and billing details.";
 const many = (details?: object[]): GoogleError => ({
   code: 429,
@@ -89,7 +92,12 @@ export const httpErrors: Readonly<Record<string, GoogleError>> = {
   "90s": many(retryIn("90s")),
   "1.5s": many(retryIn("1.5s")),
   soon: { ...many(retryIn("soon")), message: "Resource has been exhausted" },
+  "34h": many(retryIn("122400s")),
   spent: many(),
+  day: many([perDay]),
+  "day-34s": many([perDay, ...retryIn("34s")]),
+  minute: many([violated("GenerateRequestsPerMinutePerProjectPerModel")]),
+  broken: many([{ violations: "none" }, ...retryIn("34s")]),
   long: {
     code: 400,
     message: "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
