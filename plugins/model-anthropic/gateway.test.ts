@@ -1,7 +1,8 @@
 import { definePlugin, type SvcConfigInput, z } from "svc/sdk";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { answerText } from "../../test/fakes/anthropic-scripts.ts";
+import type { MessagesRequest } from "../../test/fakes/anthropic-checks.ts";
+import { answerText, redacted, thinking } from "../../test/fakes/anthropic-scripts.ts";
 import { type FakeAnthropic, startFakeAnthropic } from "../../test/fakes/anthropic-server.ts";
 
 let vendor: FakeAnthropic;
@@ -54,12 +55,14 @@ async function ask(message: string, more: object = {}): Promise<Answer["result"]
   return ((await client.request("agent", params, { onAccepted: () => undefined })) as Answer).result;
 }
 
-test("a key in the environment is enough for an answer, with tools", async () => {
+test("a key in the environment is enough for an answer, with tools; thinking goes back byte by byte", async () => {
   const { payloads, meta } = await ask("Please look it up.");
   expect(meta.agentMeta).toMatchObject({ provider: "anthropic", model: "claude-sonnet-5-5" });
   expect(payloads.at(-1)?.text).toBe(answerText);
   expect(ran).toEqual(["wo ist der 🦉 0"]);
-  expect(vendor.requests.map(({ path }) => path).filter((path) => path === "/v1/messages")).toHaveLength(2);
+  const bodies = vendor.requests.filter(({ path }) => path === "/v1/messages").map(({ body }) => body as MessagesRequest);
+  expect(bodies).toHaveLength(2);
+  expect(bodies[1]?.messages.at(-2)?.content).toMatchObject([thinking, redacted, { type: "tool_use", name: "lookup" }]);
 });
 
 test("an entry without an address is a finding of the doctor", async () => {

@@ -1,7 +1,8 @@
 import { definePlugin, type SvcConfigInput, z } from "svc/sdk";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { answerText } from "../../test/fakes/google-scripts.ts";
+import type { GenerateRequest } from "../../test/fakes/google-checks.ts";
+import { answerText, signature, thought } from "../../test/fakes/google-scripts.ts";
 import { type FakeGoogle, startFakeGoogle } from "../../test/fakes/google-server.ts";
 
 let vendor: FakeGoogle;
@@ -55,12 +56,17 @@ async function ask(message: string, more: object = {}): Promise<Answer["result"]
   return ((await client.request("agent", params, { onAccepted: () => undefined })) as Answer).result;
 }
 
-test("a key in the environment is enough for an answer, with tools", async () => {
+test("a key in the environment is enough for an answer, with tools; calls go back with their signature", async () => {
   const { payloads, meta } = await ask("Please look it up.");
   expect(meta.agentMeta).toMatchObject({ provider: "google", model: "gemini-flash-latest" });
   expect(payloads.at(-1)?.text).toBe(answerText);
-  expect(ran).toEqual(["wo ist der 🦉 0"]);
-  expect(vendor.requests.map(({ path }) => path).filter((path) => path.endsWith(":streamGenerateContent?alt=sse"))).toHaveLength(2);
+  expect(ran).toEqual(["wo ist der 🦉 0", "wo ist der 🦉 1"]);
+  const turns = vendor.requests.filter(({ path }) => path.endsWith(":streamGenerateContent?alt=sse"));
+  expect(turns).toHaveLength(2);
+  const [answer, results] = ((turns[1]?.body as GenerateRequest | undefined)?.contents ?? []).slice(-2);
+  const call = (i: number) => ({ functionCall: { id: expect.any(String), name: "lookup", args: { query: `wo ist der 🦉 ${i}` } } });
+  expect(answer?.parts).toEqual([thought, { ...call(0), thoughtSignature: signature }, call(1)]);
+  expect(results?.parts).toHaveLength(2);
 });
 
 test("an entry without an address is a finding of the doctor", async () => {

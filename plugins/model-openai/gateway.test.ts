@@ -1,7 +1,7 @@
 import { definePlugin, z } from "svc/sdk";
 import { createTestGateway, createTestRequests, type TestGateway, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type FakeResponses, okText, startFakeResponses } from "../../test/fakes/openai-responses.ts";
+import { type FakeResponses, okText, sealedAs, startFakeResponses } from "../../test/fakes/openai-responses.ts";
 
 let vendor: FakeResponses;
 let requests: TestRequests;
@@ -76,14 +76,17 @@ test("a key in the environment is enough for the first answer, over the Response
   expect(turns()).toMatchObject([{ model: "gpt-5.4-mini", store: false }]);
 });
 
-test("a tool is called, and its result leads to the answer", async () => {
+test("a tool is called, and its result leads to the answer, behind the sealed reasoning that led to the call", async () => {
   expect((await ask("tools")).payloads.at(-1)?.text).toBe(okText);
   expect(turns()).toHaveLength(2);
-  expect(turns()[1]?.input.at(-1)).toEqual({
-    type: "function_call_output",
-    call_id: expect.stringMatching(/^call_/),
-    output: expect.stringContaining("found: "),
+  const [reasoning, call, output] = (turns()[1]?.input.slice(-3) ?? []) as Array<Record<string, string>>;
+  expect(reasoning).toMatchObject({
+    type: "reasoning",
+    encrypted_content: sealedAs(reasoning?.id ?? ""),
+    summary: [{ text: "**Look** at the notes." }, { text: "Then answer." }],
   });
+  expect(call).toMatchObject({ type: "function_call", name: "find", call_id: expect.stringMatching(/^call_/) });
+  expect(output).toEqual({ type: "function_call_output", call_id: call?.call_id, output: expect.stringContaining("found: ") });
 });
 
 test("a spent account is not asked again; the next model answers", async () => {

@@ -20,10 +20,10 @@ export const answerText = "The router stands in the höhle of the hall cupboard.
 export const signature = "EqQBCgIYAhIkM2Y5Zjk+/==";
 export const sealed = "EmwKAhgBEgy3va3pzix/LafPsn4=";
 const text: Block = { type: "text", text: answerText };
-const thinking: Block = { type: "thinking", thinking: "I should look. 🤔", signature };
-const redacted: Block = { type: "redacted_thinking", data: sealed };
+export const thinking: Block = { type: "thinking", thinking: "I should look. 🤔", signature };
+export const redacted: Block = { type: "redacted_thinking", data: sealed };
 
-/** The behaviour by the word behind the colon of the model's name; none: an answer, or a call when a person wants one. */
+/** The behaviour by the word behind the colon of the model's name; none: an answer, or a call when a person wants one, behind thinking when the request asks for it. */
 export function scriptFor(request: MessagesRequest, attempt: number): AnthropicScript {
   const [, word = "", detail = ""] = request.model.split(":");
   const hasResult = request.messages.at(-1)?.content.some(({ type }) => type === "tool_result") ?? false;
@@ -60,8 +60,14 @@ export function scriptFor(request: MessagesRequest, attempt: number): AnthropicS
     case "http":
       return httpError(detail, detail === "429" ? "2" : undefined);
     default:
-      return !hasResult && /look it up/.test(JSON.stringify(request.messages.at(-1))) ? callsOf(request, [[]]) : say;
+      return !hasResult && /look it up/.test(JSON.stringify(request.messages.at(-1)))
+        ? callsOf(request, [isThinking(request) ? [thinking, redacted] : []])
+        : say;
   }
+}
+
+function isThinking({ thinking }: MessagesRequest): boolean {
+  return thinking !== undefined && thinking.type !== "disabled";
 }
 
 /** Status, type and words of errors, by a name. */

@@ -89,7 +89,8 @@ function checkConversation({ contents }: GenerateRequest, issued: ReadonlyMap<st
     open = parts.flatMap(({ functionCall }) => (functionCall ? [functionCall.id] : []));
     for (const part of parts) {
       const sent = part.functionCall && issued.get(part.functionCall.id);
-      if (sent && part.thoughtSignature !== unsigned && !isDeepStrictEqual(part, sent)) return "Thought signature is not valid";
+      if (sent && !isDeepStrictEqual(part, sent) && !isDeepStrictEqual(part, { thoughtSignature: unsigned, ...sent }))
+        return "Thought signature is not valid";
     }
   }
   return open.length > 0 ? "function call without response" : undefined;

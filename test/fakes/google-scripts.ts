@@ -23,9 +23,9 @@ export const answerText = "The router stands in the höhle of the hall cupboard.
 export const thoughtText = "I should look. 🤔";
 export const signature = "CiQB0e2Kb7Zjk+/==";
 const text: GooglePart[] = [{ text: answerText.slice(0, 20) }, { text: answerText.slice(20) }];
-const thought: GooglePart = { text: thoughtText, thought: true };
+export const thought: GooglePart = { text: thoughtText, thought: true };
 
-/** The behaviour by the word behind the tilde of the model's name; none: an answer, or a call when a person wants one. */
+/** The behaviour by the word behind the tilde of the model's name; none: an answer, or two calls when a person wants some, behind a thought when the request asks for it. */
 export function scriptFor(request: GenerateRequest, { model, attempt }: { model: string; attempt: number }): GoogleScript {
   const [, word = "", detail = ""] = model.split("~");
   const last = request.contents.at(-1);
@@ -57,8 +57,12 @@ export function scriptFor(request: GenerateRequest, { model, attempt }: { model:
     case "http":
       return { error: httpErrors[detail] ?? unknownError };
     default:
-      return !hasResult && /look it up/.test(JSON.stringify(last)) ? callsOf(request, 1) : say;
+      return !hasResult && /look it up/.test(JSON.stringify(last)) ? callsOf(request, 2, isThinking(request) ? [thought] : []) : say;
   }
+}
+
+function isThinking({ generationConfig }: GenerateRequest): boolean {
+  return (generationConfig?.thinkingConfig as { includeThoughts?: boolean } | undefined)?.includeThoughts === true;
 }
 
 const unknownError: GoogleError = { code: 418, message: "?", status: "TEAPOT" };

@@ -7,6 +7,8 @@ export interface FakeResponses extends ModelServer {
   apiKey: string;
 }
 
+/** Content of reasoning as the vendor gives it out, by the id of its item. */
+export const sealedAs = (id: string) => `sealed-${id.slice("rs_".length)}+/=${"x".repeat(40)}`;
 export const okText = "The router stands in the hall cupboard. Ünï→☂";
 /** Events of an answer with reasoning and a call, the last one included. */
 export const CALL_FRAMES = 17;
@@ -132,7 +134,7 @@ function createTurn(request: ResponsesRequest, issued: Map<string, Issued>) {
 
   const reasoning = (before: string | undefined): string[] => {
     const id = `rs_${nth}`;
-    const sealed = `sealed-${nth}+/=${"x".repeat(40)}`;
+    const sealed = sealedAs(id);
     const summary = request.reasoning?.summary === undefined ? [] : ["**Look** at the notes.", "Then answer."];
     issued.set(id, { sealed, summary, before });
     return [
