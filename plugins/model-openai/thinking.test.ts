@@ -19,8 +19,8 @@ test.each([
 });
 
 test.each([
-  ["gpt-5.4", 1_048_576, true],
-  ["gpt-5.4-2026-03-05", 1_048_576, true],
+  ["gpt-5.4", 1_050_000, true],
+  ["gpt-5.4-2026-03-05", 1_050_000, true],
   ["gpt-5.4-mini", 400_000, true],
   ["gpt-5", 400_000, true],
   ["gpt-5-chat-latest", 128_000, false],
@@ -31,6 +31,10 @@ test.each([
   ["somebody-else", undefined, undefined],
 ])("%s has a window of %s and reasons: %s", (id, contextWindow, reasoning) => {
   expect([factsOf(id).contextWindow, factsOf(id).reasoning]).toEqual([contextWindow, reasoning]);
+});
+
+test("the first GPT-4o writes shorter answers than its successors", () => {
+  expect(["gpt-4o-2024-05-13", "gpt-4o"].map((id) => factsOf(id).maxTokens)).toEqual([4_096, 16_384]);
 });
 
 test("what is no list of models is said to be none", () => {
