@@ -69,6 +69,16 @@ test("a key in the environment is enough for an answer, with tools; calls go bac
   expect(results?.parts).toHaveLength(2);
 });
 
+test("the status of models names where each key comes from", async () => {
+  const { providers } = await gateway.rpc<{ providers: object[] }>("models.status");
+  expect(providers).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ id: "google", keySource: "GOOGLE_API_KEY" }),
+      expect.objectContaining({ id: "backup", keySource: "models.providers.backup.apiKey" }),
+    ]),
+  );
+});
+
 test("an entry without an address is a finding of the doctor", async () => {
   const { findings } = await gateway.rpc<{ findings: Array<{ id: string; path?: string }> }>("gateway.doctor");
   expect(findings).toContainEqual(expect.objectContaining({ id: "models/google-skipped", path: "models.providers.without-address" }));

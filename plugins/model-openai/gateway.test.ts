@@ -89,6 +89,16 @@ test("a tool is called, and its result leads to the answer, behind the sealed re
   expect(output).toEqual({ type: "function_call_output", call_id: call?.call_id, output: expect.stringContaining("found: ") });
 });
 
+test("the status of models names where each key comes from", async () => {
+  const { providers } = await gateway.rpc<{ providers: object[] }>("models.status");
+  expect(providers).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ id: "openai", keySource: "OPENAI_API_KEY" }),
+      expect.objectContaining({ id: "proxy", keySource: "models.providers.proxy.apiKey" }),
+    ]),
+  );
+});
+
 test("a spent account is not asked again; the next model answers", async () => {
   const { payloads, meta } = await ask("spent");
   expect(payloads.map(({ text }) => text)).toEqual([okText]);
