@@ -148,7 +148,7 @@ async function answered(provider: ModelProvider, tool: Turn): Promise<ModelMessa
   ];
 }
 
-/** What a model wrote, in order, as a run puts it together. */
+/** Returns what a model wrote, in order, as a run puts it together. */
 function contentOf(deltas: readonly ModelDelta[]): AssistantPart[] {
   const args = new Map(callsOf(deltas).map((call) => [call.id, call.args]));
   const parts: AssistantPart[] = [];
