@@ -1,3 +1,4 @@
+import type { VendorMeta } from "svc/sdk";
 import { createVendorFetch } from "svc/sdk/internal";
 import { createTestRequests, modelProviderContract, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll } from "vitest";
@@ -18,6 +19,19 @@ afterAll(async () => {
   await vendor.close();
 });
 
+type Block = { type: string; signature?: string; data?: string };
+
+/** The vendor's data of reasoning in the last request, as the provider names it. */
+function replayedMeta(): VendorMeta[] {
+  const last = vendor.requests.at(-1)?.body as { messages: Array<{ content: Block[] }> } | undefined;
+  return (last?.messages ?? []).flatMap(({ content }) =>
+    content.flatMap(({ type, signature, data }): VendorMeta[] => {
+      if (type === "thinking") return [{ anthropic: { signature: signature ?? "" } }];
+      return type === "redacted_thinking" ? [{ anthropic: { redactedData: data ?? "" } }] : [];
+    }),
+  );
+}
+
 const model = (word: string) => ({ model: `claude-opus-4-6:${word}` });
 modelProviderContract(() => ({
   provider: createProvider(settingsOf(vendor), {
@@ -26,7 +40,8 @@ modelProviderContract(() => ({
     logger: quiet,
   }),
   text: model("text"),
-  tool: { ...model("tool"), tools: [searchTool] },
+  tool: { ...model("redacted"), tools: [searchTool], thinking: "low" },
+  replayedMeta,
   slow: model("hang:6"),
   faults: { auth: model("http:401"), rate_limit: model("http:429"), overloaded: model("http:529"), context_overflow: model("http:long") },
   secrets: [vendor.apiKey],
