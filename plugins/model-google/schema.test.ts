@@ -28,6 +28,57 @@ test.each<[object, object]>([
     { $defs: { u: { type: "string", format: "uri" } }, $ref: "#/$defs/u" },
     { $defs: { u: text }, $ref: "#/$defs/u" },
   ],
+  [{ type: "array" }, { type: "array", items: text }],
+  [
+    { type: ["array", "null"], items: {} },
+    { type: ["array", "null"], items: text },
+  ],
+  [
+    { type: "array", items: { type: "array" } },
+    { type: "array", items: { type: "array", items: text } },
+  ],
+  [
+    { properties: { type: { type: "array" }, enum: { enum: [] }, $ref: { $ref: "x" } } },
+    { properties: { type: { type: "array", items: text }, enum: text, $ref: { type: "object" } } },
+  ],
+  [
+    { type: ["string", "array", "null"], description: "d" },
+    { anyOf: [text, { type: "array", items: text }, { type: "null" }], description: "d" },
+  ],
+  [{ enum: ["a", 1] }, text],
+  [{ type: "string", enum: [] }, { type: "string" }],
+  [{ type: "integer", enum: ["a"] }, { type: "integer" }],
+  [{ type: "number", enum: [1, Number.NaN] }, { type: "number" }],
+  [{ enum: "a" }, text],
+  [{ const: { a: 1 } }, text],
+  ...[
+    { enum: ["a", "b"] },
+    { enum: ["a", null] },
+    { type: "integer", enum: [1, 2] },
+    { type: ["string", "null"], enum: ["a", null] },
+    { type: "boolean", const: true },
+    { enum: [null] },
+  ].map((kept): [object, object] => [kept, kept]),
+  [
+    { $ref: "other.json", description: "d" },
+    { type: "object", description: "d" },
+  ],
+  [{ $ref: "#" }, { type: "object" }],
+  [{ $ref: 5, type: "string" }, text],
+  ...["#/$defs/x", "#/$defs/", "#/$defs/u/properties/a", "#/$defs/%", "#/$defs/~2", "#/definitions/u", "#/$defs/toString"].map(
+    (ref): [object, object] => [
+      { $defs: { u: text }, properties: { a: { $ref: ref } } },
+      { $defs: { u: text }, properties: { a: { type: "object" } } },
+    ],
+  ),
+  [
+    { definitions: { "a/b": text }, properties: { a: { $ref: "#/definitions/a~1b", enum: [1] } } },
+    { definitions: { "a/b": text }, properties: { a: { $ref: "#/definitions/a~1b" } } },
+  ],
+  [
+    { $defs: { u: text }, properties: { a: { allOf: [{ $ref: "#/$defs/u" }, { $defs: {} }] } } },
+    { $defs: { u: text }, properties: { a: { $ref: "#/$defs/u" } } },
+  ],
 ])("%j", (schema, expected) => {
   expect(toGoogleSchema(schema)).toEqual(expected);
 });

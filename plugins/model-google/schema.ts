@@ -1,4 +1,4 @@
-type Schema = Record<string, unknown>;
+import { acceptable, type Definitions, definitionsOf, isSchema, type Schema } from "./schema-rules.ts";
 
 /** Formats that the vendor takes; it refuses a request for any other. */
 const formats: ReadonlySet<unknown> = new Set(["enum", "date-time", "int32", "int64", "float", "double"]);
@@ -10,34 +10,45 @@ const MAX_DEPTH = 32;
  * leaves out the rest (`$schema`, `additionalProperties`, ranges) and turns `null` into `nullable`. Pure.
  */
 export function toGoogleSchema(schema: object): object {
-  return reduced(schema, 0) as object;
+  const root = flattened(schema as Schema, 0);
+  return reduced(root, 0, definitionsOf(root)) as object;
 }
 
-function reduced(value: unknown, depth: number): unknown {
+function reduced(value: unknown, depth: number, definitions: Definitions): unknown {
   if (!isSchema(value) || depth > MAX_DEPTH) return value;
-  const { oneOf, allOf, format, ...rest } = value;
-  const parts = Array.isArray(allOf) ? allOf.map((one) => reduced(one, depth + 1)).filter(isSchema) : [];
-  const merged = parts.reduce(mergeInto, rest);
+  const { oneOf, format, $defs, definitions: older, ...merged } = acceptable(flattened(value, depth), definitions);
+  const roots = depth === 0 ? Object.entries({ $defs, definitions: older }).filter(([, member]) => member !== undefined) : [];
   return Object.fromEntries([
-    ...Object.entries(merged).map(([key, member]) => [key, reducedMember(key, member, depth + 1)] as const),
+    ...[...Object.entries(merged), ...roots].map(([key, member]) => [key, reducedMember(key, member, depth + 1, definitions)] as const),
     ...(formats.has(format) ? [["format", format] as const] : []),
-    ...(Array.isArray(oneOf) ? [["anyOf", oneOf.map((one) => reduced(one, depth + 1))] as const] : []),
+    ...(Array.isArray(oneOf) ? [["anyOf", oneOf.map((one) => reduced(one, depth + 1, definitions))] as const] : []),
   ]);
 }
 
-function reducedMember(key: string, member: unknown, depth: number): unknown {
+function reducedMember(key: string, member: unknown, depth: number, definitions: Definitions): unknown {
+  const inner = (one: unknown) => reduced(one, depth, definitions);
   switch (key) {
     case "properties":
     case "$defs":
     case "definitions":
-      return isSchema(member) ? Object.fromEntries(Object.entries(member).map(([name, one]) => [name, reduced(one, depth)])) : member;
+      return isSchema(member) ? Object.fromEntries(Object.entries(member).map(([name, one]) => [name, inner(one)])) : member;
     case "items":
-      return Array.isArray(member) ? member.map((one) => reduced(one, depth)) : reduced(member, depth);
+      return Array.isArray(member) ? member.map(inner) : inner(member);
     case "anyOf":
-      return Array.isArray(member) ? member.map((one) => reduced(one, depth)) : member;
+      return Array.isArray(member) ? member.map(inner) : member;
     default:
       return member;
   }
+}
+
+/** A schema with the parts of its `allOf` in it. */
+function flattened(schema: Schema, depth: number): Schema {
+  const { allOf, ...rest } = schema;
+  if (!Array.isArray(allOf) || depth > MAX_DEPTH) return rest;
+  return allOf
+    .filter(isSchema)
+    .map((one) => flattened(one, depth + 1))
+    .reduce(mergeInto, rest);
 }
 
 function mergeInto(into: Schema, one: Schema): Schema {
@@ -49,8 +60,4 @@ function mergeInto(into: Schema, one: Schema): Schema {
     ...(Object.keys(properties).length > 0 ? { properties } : {}),
     ...(required.length > 0 ? { required } : {}),
   };
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
