@@ -1,5 +1,5 @@
 import type { ModelDelta, ModelRequest } from "svc/sdk";
-import { createVendorFetch, type ProviderSettings } from "svc/sdk/internal";
+import { createVendorFetch, type ProviderSettings, type VendorFetch } from "svc/sdk/internal";
 import { createTestRequests, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { CALL_LINES, type FakeOllama, type FakeOllamaOptions, okText, startFakeOllama, thought } from "../../test/fakes/ollama-chat.ts";
@@ -38,7 +38,7 @@ async function other(options: FakeOllamaOptions): Promise<FakeOllama> {
   return own;
 }
 
-function provider(more: Partial<ProviderSettings> & { prompts?: PromptLimits } = {}) {
+function provider(more: Partial<ProviderSettings> & { prompts?: PromptLimits } = {}, fetching?: VendorFetch) {
   const { prompts = { default: undefined, own: undefined }, ...rest } = more;
   const settings: ProviderSettings = {
     id: "ollama",
@@ -50,7 +50,7 @@ function provider(more: Partial<ProviderSettings> & { prompts?: PromptLimits } =
     models: [],
     ...rest,
   };
-  const fetch = createVendorFetch(requests.request, settings.timeoutMs);
+  const fetch = fetching ?? createVendorFetch(requests.request, settings.timeoutMs);
   const clock = { now: () => 0, monotonic: () => 0 };
   return createProvider(settings, { fetch, clock, logger: quietLogger, prompts: () => prompts });
 }
@@ -309,6 +309,24 @@ test.each(["hang", "drip"])("an abort closes the socket of %s", async (script) =
   stop.abort();
   await expect(turn).rejects.toMatchObject({ name: "AbortError" });
   expect(await arrived.ended).toEqual({ aborted: true });
+});
+
+test("an abort does not wait for the details of a model", async () => {
+  let asked: () => void = () => undefined;
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve;
+  });
+  const silent = () => {
+    asked();
+    return new Promise<never>(() => undefined);
+  };
+  const from = provider({}, silent);
+  const stop = new AbortController();
+  const turn = collectDeltas(from, modelRequest("x-text"), stop.signal);
+  turn.catch(() => undefined);
+  await isAsked;
+  stop.abort();
+  await expect(turn).rejects.toMatchObject({ name: "AbortError" });
 });
 
 describe("the list of models", () => {

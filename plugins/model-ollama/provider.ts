@@ -78,8 +78,7 @@ function createCall(settings: ProviderSettings, deps: OllamaDeps, details: AllDe
   }
 
   return async function* call(req, signal) {
-    const known = await details.of(req.model);
-    signal.throwIfAborted();
+    const known = await untilAborted(details.of(req.model), signal);
     const configured = settings.models.find(({ id }) => id === req.model)?.reasoning;
     const numCtx = windowOf(req.model, { settings, prompts: deps.prompts(), details: known });
     const response = await post(req, { numCtx, thinks: configured ?? known?.capabilities?.includes("thinking") }, signal);
@@ -87,4 +86,20 @@ function createCall(settings: ProviderSettings, deps: OllamaDeps, details: AllDe
     if (!response.body) throw new ModelError("network", "the answer has no body");
     yield* toDeltas(jsonLines(response.body));
   };
+}
+
+/** Rejects at the abort; what it waited for goes on for others, within its own limit. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let leave: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+  });
+  try {
+    return await Promise.race([aborted, work]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+    work.catch(() => undefined);
+  }
 }
