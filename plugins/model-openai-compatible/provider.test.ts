@@ -144,6 +144,33 @@ describe("a turn", () => {
     expect(vendor.requests.map((r) => (r.body as { max_tokens?: number }).max_tokens)).toEqual([777, 100, 777]);
   });
 
+  test("takes the config's output budget for one that was asked for, under the vendor's name alone", async () => {
+    const vendorOf = (maxTokensField?: "max_completion_tokens") => ({
+      vendor: { id: "lab", name: "lab", baseUrl: vendor.url, ...(maxTokensField ? { maxTokensField } : {}) },
+    });
+    const newer = vendorOf("max_completion_tokens");
+    const models = [{ id: "ok", maxTokens: 777 }];
+    for (const [more, maxTokens, expected] of [
+      [{ ...newer, params: { max_tokens: 90 } }, undefined, { max_completion_tokens: 90 }],
+      [{ ...newer, params: { max_tokens: 90 } }, 40, { max_completion_tokens: 40 }],
+      [
+        { ...newer, params: { max_completion_tokens: 90 }, modelParams: { ok: { max_tokens: 80 } } },
+        undefined,
+        { max_completion_tokens: 80 },
+      ],
+      [{ ...newer, params: { max_tokens: 999 }, models }, undefined, { max_completion_tokens: 777 }],
+      [{ ...vendorOf(), params: { max_tokens: 90 }, models }, undefined, { max_tokens: 90 }],
+      [{ ...vendorOf(), params: { max_tokens: 999 }, models }, undefined, { max_tokens: 777 }],
+    ] as const) {
+      await collect(
+        request("ok", { sampling: { ...(maxTokens === undefined ? {} : { maxTokens }) } }),
+        provider(more as Partial<ChatSettings>),
+      );
+      const { max_tokens, max_completion_tokens } = (vendor.requests.at(-1)?.body ?? {}) as Record<string, unknown>;
+      expect({ max_tokens, max_completion_tokens }).toEqual(expected);
+    }
+  });
+
   test("sends a thinking level only to a model declared to reason", async () => {
     await collect(request("ok", { thinking: "high" }));
     await collect(request("ok", { thinking: "high" }), provider({ models: [{ id: "ok", reasoning: true }] }));

@@ -27,10 +27,18 @@ export function toRequestBody(
   { models, params, modelParams, vendor }: Pick<ChatSettings, "models" | "params" | "modelParams" | "vendor">,
 ): Record<string, unknown> {
   const model = String(body.model);
+  const field = vendor?.maxTokensField ?? "max_tokens";
+  const { max_tokens: _protocols, ...further } = { ...params, ...modelParams?.[model] };
   const limit = models.find(({ id }) => id === model)?.maxTokens;
-  const budget = typeof asked === "number" && limit !== undefined ? Math.min(asked, limit) : (asked ?? limit);
-  const said = Object.entries({ ...body, [vendor?.maxTokensField ?? "max_tokens"]: budget }).filter(([, value]) => value !== undefined);
-  return { ...params, ...modelParams?.[model], ...Object.fromEntries(said) };
+  // A vendor with a name of its own for it refuses both together.
+  const wanted = [{ [field]: asked }, modelParams?.[model], params].map((layer) => layer?.[field] ?? layer?.max_tokens).find(isGiven);
+  const budget = typeof wanted === "number" && limit !== undefined ? Math.min(wanted, limit) : (wanted ?? limit);
+  const said = Object.entries({ ...body, [field]: budget }).filter(([, value]) => value !== undefined);
+  return { ...further, ...Object.fromEntries(said) };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 /** The thinking level goes only to models that are declared to reason: others refuse the whole request for it. */
