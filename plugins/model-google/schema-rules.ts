@@ -35,7 +35,7 @@ function isKnown(ref: unknown, definitions: Definitions): boolean {
   try {
     const pointer = decodeURIComponent(ref);
     if (pointer.split("/").length !== 3 || /~(?![01])/.test(pointer)) return false;
-    return definitions.has(pointer.replace(/~[01]/g, (escape) => (escape === "~1" ? "/" : "~")));
+    return definitions.has(pointer.replace(/~[01]/g, (mark) => (mark === "~1" ? "/" : "~")));
   } catch {
     return false;
   }
