@@ -70,13 +70,25 @@ export function paramsOf(model: string, { params, modelParams }: Omit<Settings, 
   return { ...params, ...modelParams?.[model] };
 }
 
+/** Leaves out texts of whitespace only: the vendor refuses the whole request for one. */
+function withoutBlanks(message: PromptMessage): PromptMessage {
+  switch (message.role) {
+    case "user":
+      return { ...message, content: message.content.filter((part) => part.type !== "text" || part.text.trim() !== "") };
+    case "assistant":
+      return { ...message, content: message.content.filter((part) => part.type !== "text" || part.text.trim() !== "") };
+    default:
+      return message;
+  }
+}
+
 function* toPrompt(prompt: readonly PromptMessage[], isJson: boolean): Iterable<PromptMessage> {
   const [first] = prompt;
   if (first?.role === "system") yield first;
   // The vendor knows no such format without a schema. Behind the part that is cached.
   if (isJson) yield { role: "system", content: jsonOnly };
   for (const message of first?.role === "system" ? prompt.slice(1) : prompt) {
-    const kept = toAcceptable(message);
+    const kept = toAcceptable(withoutBlanks(message));
     if (kept.content.length > 0) yield kept;
   }
 }
