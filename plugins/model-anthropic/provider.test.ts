@@ -226,6 +226,20 @@ describe("a turn", () => {
     expect(sent().max_tokens).toBe(50);
   });
 
+  test("sends the config's sampling only where the model and its thinking take it", async () => {
+    const lab = provider({ params: { temperature: 0.2, top_k: 5 }, modelParams: { "claude-haiku-4-5": { top_p: 0.9, temperature: 0.3 } } });
+    const sampled = async (model: string, more: Partial<ModelRequest> = {}) => {
+      await collect(lab, modelRequest(model, more));
+      const { temperature, top_k, top_p } = sent();
+      return { temperature, top_k, top_p };
+    };
+    expect(await sampled("claude-opus-4-6")).toEqual({ temperature: 0.2, top_k: 5 });
+    expect(await sampled("claude-haiku-4-5", { sampling: { temperature: 0.7 } })).toEqual({ temperature: 0.7, top_k: 5 });
+    expect(await sampled("claude-opus-4-6", { thinking: "high" })).toEqual({});
+    expect(await sampled("claude-haiku-4-5", { thinking: "high" })).toEqual({});
+    expect(await sampled("claude-sonnet-5-5")).toEqual({});
+  });
+
   test("a server without a key gets none, whatever the environment has", async () => {
     const { apiKey: _none, ...settings } = settingsOf(vendor, { headers: { authorization: "Bearer t" } });
     const clock = { now: () => 0, monotonic: () => 0 };

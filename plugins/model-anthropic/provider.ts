@@ -2,7 +2,7 @@ import type { ModelProvider } from "svc/sdk";
 import { createVendorProvider, toDeltas, type VendorCall, type VendorProviderDeps } from "svc/sdk/internal";
 import { faultRules } from "./faults.ts";
 import { listPath, readModels } from "./model-list.ts";
-import { paramsOf, toVendorRequest } from "./request.ts";
+import { fieldsOf, toVendorRequest } from "./request.ts";
 import { turnOf } from "./turn.ts";
 import { type AnthropicSettings, requestHeaders } from "./vendors.ts";
 
@@ -57,5 +57,5 @@ function createMessagesFetch(settings: AnthropicSettings, fetch: VendorProviderD
 function withParams(text: SentBody, settings: AnthropicSettings): SentBody {
   if (typeof text !== "string" || (settings.params === undefined && settings.modelParams === undefined)) return text;
   const body = JSON.parse(text) as { model: string };
-  return JSON.stringify({ ...paramsOf(body.model, settings), ...body });
+  return JSON.stringify({ ...fieldsOf(body.model, settings), ...body });
 }

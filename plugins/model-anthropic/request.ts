@@ -34,6 +34,7 @@ export function toVendorRequest(req: ModelRequest, settings: Settings): VendorRe
   });
   const call = withBreakpoints(toCallOptions(req, { reasoning: "all" }));
   return {
+    ...samplingOf(params),
     ...call,
     prompt: [...toPrompt(call.prompt, sampling?.responseFormat?.type === "json_object")],
     maxOutputTokens,
@@ -66,8 +67,27 @@ function isThought(part: AssistantPart | undefined): boolean {
 }
 
 /** Fields of each request, as the config has them. */
-export function paramsOf(model: string, { params, modelParams }: Omit<Settings, "models">): Readonly<Record<string, unknown>> {
+function paramsOf(model: string, { params, modelParams }: Omit<Settings, "models">): Readonly<Record<string, unknown>> {
   return { ...params, ...modelParams?.[model] };
+}
+
+/** Parameters that the package is told of: it leaves them out where the model or its thinking refuses them. */
+const samplingNames: ReadonlyMap<string, "temperature" | "topP" | "topK"> = new Map([
+  ["temperature", "temperature"],
+  ["top_p", "topP"],
+  ["top_k", "topK"],
+]);
+
+function samplingOf(params: Readonly<Record<string, unknown>>): Pick<VendorRequest, "temperature" | "topP" | "topK"> {
+  return Object.fromEntries(
+    [...samplingNames].flatMap(([name, option]) => (typeof params[name] === "number" ? [[option, params[name]] as const] : [])),
+  );
+}
+
+/** Fields that the package is not told of. A word in the place of a number is for the vendor to refuse. */
+export function fieldsOf(model: string, settings: Omit<Settings, "models">): Readonly<Record<string, unknown>> {
+  const fields = Object.entries(paramsOf(model, settings));
+  return Object.fromEntries(fields.filter(([name, value]) => !samplingNames.has(name) || typeof value !== "number"));
 }
 
 /** Leaves out texts of whitespace only: the vendor refuses the whole request for one. */

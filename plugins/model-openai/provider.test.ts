@@ -126,6 +126,17 @@ describe("a turn", () => {
     expect(sent()).toMatchObject({ top_p: 0.7, store: false, metadata: { a: "2" } });
   });
 
+  test("sends the config's sampling only to models that take it", async () => {
+    const from = provider({ params: { temperature: 0.2 }, modelParams: { "gpt-5.4-text": { top_p: 0.9 } } });
+    await ask("gpt-4.1-text", {}, from);
+    expect(sent()).toMatchObject({ temperature: 0.2 });
+    await ask("gpt-5.4-text", { thinking: "high" }, from);
+    expect(sent()).not.toHaveProperty("temperature");
+    expect(sent()).not.toHaveProperty("top_p");
+    await ask("gpt-5.4-text", { thinking: "off" }, from);
+    expect(sent()).toMatchObject({ temperature: 0.2, top_p: 0.9 });
+  });
+
   test.each([
     [[], {}, undefined],
     [[], { maxTokens: 999_999 }, 32_768],

@@ -18,7 +18,7 @@ const MAX_CACHE_KEY_CHARS = 64;
  */
 export function toVendorRequest(
   req: ModelRequest,
-  { models }: Pick<ProviderSettings, "models">,
+  { models, ...params }: Pick<ProviderSettings, "models" | "params" | "modelParams">,
   { summaries }: { summaries: boolean },
 ): VendorRequest {
   const configured = models.find(({ id }) => id === req.model);
@@ -28,6 +28,7 @@ export function toVendorRequest(
   const { parallelToolCalls, responseFormat } = req.sampling ?? {};
   const reasoning = configured?.reasoning ?? facts.reasoning;
   return {
+    ...samplingOf(paramsOf(req.model, params)),
     ...withoutLooseReasoning(toCallOptions(req, { reasoning: "all", maxTokens })),
     providerOptions: {
       openai: {
@@ -65,9 +66,23 @@ function shortened(key: string): string {
   return key.length <= MAX_CACHE_KEY_CHARS ? key : createHash("sha256").update(key).digest("hex");
 }
 
+type Params = Pick<ProviderSettings, "params" | "modelParams">;
+
+function paramsOf(model: string, { params, modelParams }: Params): Readonly<Record<string, unknown>> {
+  return { ...params, ...modelParams?.[model] };
+}
+
+/** Parameters that the package is told of: it leaves them out for models that reason. */
+function samplingOf({ temperature, top_p: topP }: Readonly<Record<string, unknown>>): Pick<VendorRequest, "temperature" | "topP"> {
+  return { ...(typeof temperature === "number" ? { temperature } : {}), ...(typeof topP === "number" ? { topP } : {}) };
+}
+
 /** The body as it is sent: what the request says, over the model's parameters, over the vendor's. Pure. */
-export function toRequestBody(text: string, { params, modelParams }: Pick<ProviderSettings, "params" | "modelParams">): string {
-  if (params === undefined && Object.keys(modelParams ?? {}).length === 0) return text;
+export function toRequestBody(text: string, settings: Params): string {
+  if (settings.params === undefined && Object.keys(settings.modelParams ?? {}).length === 0) return text;
   const body = JSON.parse(text) as Record<string, unknown>;
-  return JSON.stringify({ ...params, ...modelParams?.[String(body.model)], ...body });
+  const params = Object.entries(paramsOf(String(body.model), settings));
+  // A word in the place of a number is for the vendor to refuse.
+  const further = params.filter(([name, value]) => (name !== "temperature" && name !== "top_p") || typeof value !== "number");
+  return JSON.stringify({ ...Object.fromEntries(further), ...body });
 }
