@@ -370,3 +370,20 @@ test("the list of models has their windows and inputs, as far as the vendor tell
     { id: "claude-3-haiku-20240307", name: "Claude Haiku 3", reasoning: false, input: ["text", "image", "pdf"] },
   ]);
 });
+
+test("a configured model has what its family is known for, and the config wins", () => {
+  const models: ProviderSettings["models"] = [
+    { id: "claude-opus-4-6" },
+    { id: "claude-3-5-haiku-latest", contextWindow: 9_000 },
+    { id: "claude-2.1" },
+    { id: "claude-next", input: ["text"], reasoning: false },
+    { id: "glm-9" },
+  ];
+  expect(provider({ models }).models()).toEqual([
+    { id: "claude-opus-4-6", reasoning: true, input: ["text", "image", "pdf"] },
+    { id: "claude-3-5-haiku-latest", reasoning: false, input: ["text", "image", "pdf"], contextWindow: 9_000 },
+    { id: "claude-2.1", reasoning: false, input: ["text"] },
+    { id: "claude-next", reasoning: false, input: ["text"] },
+    { id: "glm-9" },
+  ]);
+});

@@ -2,6 +2,7 @@ import type { ModelProvider } from "svc/sdk";
 import { createVendorProvider, toDeltas, type VendorCall, type VendorProviderDeps } from "svc/sdk/internal";
 import { faultRules } from "./faults.ts";
 import { listPath, readModels } from "./model-list.ts";
+import { factsOf } from "./models.ts";
 import { fieldsOf, toVendorRequest } from "./request.ts";
 import { turnOf } from "./turn.ts";
 import { type AnthropicSettings, requestHeaders } from "./vendors.ts";
@@ -13,6 +14,7 @@ export function createProvider(given: AnthropicSettings, deps: VendorProviderDep
     load: () => load(settings, deps),
     list: { path: listPath, headers: requestHeaders(settings), read: readModels },
     faults: faultRules,
+    factsOf,
   });
 }
 

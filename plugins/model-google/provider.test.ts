@@ -168,6 +168,36 @@ describe("a turn", () => {
     expect(sent().tools).toEqual([{ functionDeclarations: [{ name: "memory_search", description: "Searches.", parameters }] }]);
   });
 
+  test("offers tools whose schemas have what the vendor or the package would refuse the whole request for", async () => {
+    const properties = {
+      mode: { enum: ["auto", 1] },
+      none: { type: "string", enum: [] },
+      kind: { const: { a: 1 } },
+      list: { type: "array" },
+      any: { type: "array", items: {} },
+      other: { $ref: "https://schemas.example/other.json" },
+      self: { $ref: "#/properties/list" },
+      known: { $ref: "#/$defs/known" },
+    };
+    const inputSchema = { type: "object", properties, $defs: { known: { type: "array" } } };
+    await collect(provider(), modelRequest(model(""), { tools: [{ ...searchTool, inputSchema }] }));
+    const list = { type: "array", items: { type: "string" } };
+    expect(sent().tools).toMatchObject([
+      {
+        functionDeclarations: [
+          {
+            parameters: {
+              properties: {
+                ...{ mode: { type: "string" }, none: { type: "string" }, kind: { type: "string" } },
+                ...{ list, any: list, other: { type: "object" }, self: { type: "object" }, known: list },
+              },
+            },
+          },
+        ],
+      },
+    ]);
+  });
+
   test("asks for thoughts by level or budget", async () => {
     await collect(provider(), modelRequest(model(""), { thinking: "xhigh" }));
     await collect(provider(), modelRequest("gemini-2.5-flash", { thinking: "low" }));
@@ -267,6 +297,17 @@ test("the list of models has those that write, with their windows and inputs", a
       ...{ id: "gemini-flash-latest", name: "Gemini Flash", contextWindow: 1_048_576, maxTokens: 65_536, reasoning: true },
       input: ["text", "image", "pdf", "audio"],
     },
+    { id: "gemma-3-4b-it" },
+  ]);
+});
+
+test("a configured model has what its family is known for, and the config wins", () => {
+  const input: ProviderSettings["models"][number]["input"] = ["text", "image", "pdf", "audio"];
+  const models = [{ id: "gemini-3.5-flash" }, { id: "gemini-2.0-flash", contextWindow: 9_000 }, { id: "gemini-next", reasoning: false }];
+  expect(provider({ models: [...models, { id: "gemma-3-4b-it" }] }).models()).toEqual([
+    { id: "gemini-3.5-flash", reasoning: true, input },
+    { id: "gemini-2.0-flash", reasoning: false, input, contextWindow: 9_000 },
+    { id: "gemini-next", reasoning: false, input },
     { id: "gemma-3-4b-it" },
   ]);
 });

@@ -2,6 +2,7 @@ import { ModelError, type ModelProvider } from "svc/sdk";
 import { createVendorProvider, googleApiBase, type StreamPart, toDeltas, type VendorCall, type VendorProviderDeps } from "svc/sdk/internal";
 import { faultRules } from "./faults.ts";
 import { listPath, readModels } from "./model-list.ts";
+import { factsOf } from "./models.ts";
 import { toVendorRequest, withParams } from "./request.ts";
 import { type GoogleSettings, requestHeaders } from "./vendors.ts";
 
@@ -12,6 +13,7 @@ export function createProvider(given: GoogleSettings, deps: VendorProviderDeps):
     load: () => load(settings, deps),
     list: { path: listPath, headers: requestHeaders(settings), read: readModels },
     faults: faultRules,
+    factsOf,
   });
 }
 

@@ -36,15 +36,10 @@ export function factsOf(id: string): Facts {
   return families.find(([pattern]) => pattern.test(base))?.[1] ?? {};
 }
 
-/** A model with what is known of it; what the config says wins. Pure. */
-export function withFacts(model: ModelInfo): ModelInfo {
-  return { ...factsOf(model.id), ...model };
-}
-
 const listSchema = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
 /** The models of a list that answer conversations. @throws {ZodError} when it is no list */
 export function readModels(body: unknown): ModelInfo[] {
   const { data } = listSchema.parse(body);
-  return data.filter(({ id }) => !otherUse.test(id)).map(({ id }) => withFacts({ id }));
+  return data.filter(({ id }) => !otherUse.test(id)).map(({ id }) => ({ ...factsOf(id), id }));
 }

@@ -9,15 +9,16 @@ import {
 } from "svc/sdk/internal";
 import { completed } from "./answer.ts";
 import { asCallError, faults, refusesSummaries } from "./faults.ts";
-import { readModels, withFacts } from "./models.ts";
+import { factsOf, readModels } from "./models.ts";
 import { type ResponsesModel, toRequestBody, toVendorRequest } from "./request.ts";
 
 /** A model provider for one server with the Responses API. */
 export function createProvider(settings: ProviderSettings, deps: VendorProviderDeps): ModelProvider {
-  return createVendorProvider({ ...settings, models: settings.models.map(withFacts) }, deps, {
+  return createVendorProvider(settings, deps, {
     load: () => load(settings, deps),
     list: { path: "/models", headers: bearerHeaders(settings), read: readModels },
     faults,
+    factsOf,
   });
 }
 

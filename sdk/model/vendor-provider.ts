@@ -19,6 +19,8 @@ export interface VendorWire {
   list: ListRequest | readonly ModelInfo[];
   /** Meaning of the vendor's errors where it differs from the common rules. */
   faults?: FaultRules;
+  /** What is known of a model of the config by its id, as of its family; the config wins. */
+  factsOf?(id: string): Omit<ModelInfo, "id">;
 }
 
 /** One model turn. Errors may be thrown as the vendor package throws them. */
@@ -31,6 +33,7 @@ export function createVendorProvider(settings: ProviderSettings<ModelVendor>, de
   const secrets = [settings.apiKey, ...Object.values(settings.headers)].filter(
     (value): value is string => value !== undefined && value.length >= 8,
   );
+  const configured = settings.models.map((model) => ({ ...wire.factsOf?.(model.id), ...model }));
   let loading: Promise<VendorCall> | undefined;
   const load = () => {
     loading ??= wire.load().catch((error: unknown) => {
@@ -60,7 +63,7 @@ export function createVendorProvider(settings: ProviderSettings<ModelVendor>, de
     ...(settings.defaultModel === undefined ? {} : { defaultModel: settings.defaultModel }),
     ...(settings.keySource === undefined ? {} : { keySource: settings.keySource }),
     firstAnswerMs: settings.firstAnswerMs,
-    models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? settings.models : catalog.models()),
+    models: () => (settings.models.length > 0 || settings.unavailable !== undefined ? configured : catalog.models()),
     available: () => (settings.unavailable === undefined ? { ok: true } : { ok: false, reason: settings.unavailable }),
     probe: async ({ signal }) =>
       settings.unavailable === undefined ? catalog.probe(signal) : { ok: false, fault: "auth", reason: settings.unavailable },
