@@ -10,7 +10,13 @@ test("texts of whitespace only are left out, and a message of a user that has no
   const { prompt } = asked([
     user(" \n"),
     { role: "assistant", content: [{ type: "text", text: "\n\n" }] },
-    { role: "user", content: [{ type: "text", text: "\t" }, ...user(" Well? ").content] as never },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "\t" },
+        { type: "text", text: " Well? " },
+      ],
+    },
     {
       role: "assistant",
       content: [

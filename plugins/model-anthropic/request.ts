@@ -56,7 +56,7 @@ function mustCall({ tools, toolChoice }: ModelRequest): boolean {
 /** True in the middle of a turn with calls that came without thinking of this vendor, as those of another model: it wants thinking before each of them. */
 function hasUnthoughtCalls(messages: ModelRequest["messages"]): boolean {
   const isAnswer = (message: ModelMessage) => message.role === "assistant" && !message.content.some(({ type }) => type === "toolCall");
-  // What somebody says between the calls of a turn does not begin another: on the wire it stands beside the results.
+  // A message between the calls of a turn does not begin another: on the wire it stands beside the results.
   const turn = messages.slice(messages.findLastIndex((message, i) => i < messages.length - 1 && isAnswer(message)) + 1);
   return turn.some((message) => message.role === "assistant" && !isThought(message.content[0]));
 }
