@@ -21,7 +21,7 @@ import { type AccountState, patched, stoppedState } from "./state.ts";
 
 /** Waits before an account whose channel ended by itself is started again; the last one goes on. */
 const LADDER_MS = [5_000, 10_000, 30_000, 60_000, 120_000];
-/** Starts by the ladder; after them as many in an hour as `gateway.channelMaxRestartsPerHour` says. */
+/** Starts by the ladder; after them as many in an hour as `gateway.channelMaxRestartsPerHour` says, and no more than by the last step. */
 const LADDER_STARTS = 10;
 const HOUR_MS = 3_600_000;
 /** An account that was ready for so long begins at the foot of the ladder again. */
@@ -334,8 +334,8 @@ export class Account {
 
 /** @param failures ends by itself in a row, from 1 @param perHour 0 is one, too: an account that no check may start again is not given up */
 function restartWaitMs(failures: number, perHour: number): number {
-  const slowMs = Math.ceil(HOUR_MS / Math.max(1, perHour));
-  return failures > LADDER_STARTS ? slowMs : (LADDER_MS[Math.min(failures, LADDER_MS.length) - 1] ?? slowMs);
+  const stepMs = LADDER_MS[Math.min(failures, LADDER_MS.length) - 1] ?? 0;
+  return failures > LADDER_STARTS ? Math.max(stepMs, Math.ceil(HOUR_MS / Math.max(1, perHour))) : stepMs;
 }
 
 /** Files of a message that is only asked about. */
