@@ -1,6 +1,6 @@
 import type { InboundEvent, SvcConfig } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { groupOf, policyOf } from "../accounts/policy.ts";
 import { type AdmissionState, admit } from "./admission.ts";
 import { mentionOf } from "./mention.ts";
@@ -12,7 +12,7 @@ const plain: AdmissionState = {
   isEcho: false,
   isBotLoop: false,
   isPaired: false,
-  mention: "yes",
+  mention: () => "yes",
   isCommand: false,
   isCostly: false,
   isOwner: false,
@@ -40,6 +40,20 @@ describe("before any rule", () => {
   test("a picture without words is a message", () => {
     const event = { ...direct, text: "", media: [{ kind: "image", mime: "image/png" }] };
     expect(verdict({ dmPolicy: "open", allowFrom: ["*"] }, event)).toMatchObject(runs);
+  });
+});
+
+describe("a mention", () => {
+  const strangers = { groupPolicy: "open", groupAllowFrom: ["@bob"] };
+  test.each([
+    ["of the account itself", {}, { isOwn: true }, "self"],
+    ["of a program in a loop", {}, { isBotLoop: true }, "bot-loop"],
+    ["of a group that is not listed", { groupPolicy: "allowlist" }, {}, "group-not-listed"],
+    ["of a sender who may not write there", strangers, {}, "sender-not-allowed"],
+  ])("is not looked for in a message %s", (_name, section, state, reason) => {
+    const mention = vi.fn(() => "no" as const);
+    expect(verdict(section, inRoom, { ...state, mention })).toEqual(drops(reason));
+    expect(mention).not.toHaveBeenCalled();
   });
 });
 
@@ -105,9 +119,9 @@ describe("groups: groupPolicy, groups, groupAllowFrom", () => {
   });
 
   test("requireMention: only who names the agent is answered, by default", () => {
-    expect(verdict({ groupPolicy: "open" }, inRoom, { mention: "no" })).toEqual(drops("not-mentioned"));
-    expect(verdict({ groupPolicy: "open" }, inRoom, { mention: "unknown" })).toEqual(runs);
-    expect(verdict({ groupPolicy: "open", groups: { "*": { requireMention: false } } }, inRoom, { mention: "no" })).toEqual(runs);
+    expect(verdict({ groupPolicy: "open" }, inRoom, { mention: () => "no" })).toEqual(drops("not-mentioned"));
+    expect(verdict({ groupPolicy: "open" }, inRoom, { mention: () => "unknown" })).toEqual(runs);
+    expect(verdict({ groupPolicy: "open", groups: { "*": { requireMention: false } } }, inRoom, { mention: () => "no" })).toEqual(runs);
   });
 });
 
@@ -140,13 +154,13 @@ describe("a command", () => {
     ["that decides it is taken from the owner", { allowFrom: ["*"] }, direct, { isCostly: true, isOwner: true }, runs],
     ["is not taken from who was approved by pairing, in a shared session", {}, direct, { isPaired: true }, refused],
     ["is taken from the owner", {}, direct, { isPaired: true, isOwner: true }, runs],
-    ["in a group needs no mention", { groups: { "*": {} }, groupAllowFrom: ["@ada"] }, inRoom, { mention: "no" as const }, runs],
+    ["in a group needs no mention", { groups: { "*": {} }, groupAllowFrom: ["@ada"] }, inRoom, { mention: () => "no" as const }, runs],
     ["in a group is not taken from everybody", { groups: { "*": {} }, groupAllowFrom: ["*"] }, inRoom, {}, refused],
     [
       "in a group without a mention is a line like any other",
       { groups: { "*": {} } },
       inRoom,
-      { mention: "no" as const },
+      { mention: () => "no" as const },
       drops("not-mentioned"),
     ],
     [

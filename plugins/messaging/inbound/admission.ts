@@ -25,8 +25,8 @@ export interface AdmissionState {
   isBotLoop: boolean;
   /** The sender was approved by pairing. */
   isPaired: boolean;
-  /** `unknown`: the channel has no way to tell. */
-  mention: "yes" | "no" | "unknown";
+  /** Looks for a mention, which takes time: asked last. `unknown`: the channel has no way to tell. */
+  mention(): "yes" | "no" | "unknown";
   isCommand: boolean;
   /** It is a command that decides what the answers cost: `/model`, `/think`, `/compact`. */
   isCostly: boolean;
@@ -42,7 +42,7 @@ export interface AdmissionState {
  */
 export type Admission = { next: "run"; setsRoute: boolean } | { next: "pair" } | { next: "drop"; reason: DropReason };
 
-/** Decides what becomes of a message from a channel, in the order in which the checks are documented. Pure. */
+/** Decides what becomes of a message from a channel, in the order in which the checks are documented. Pure but for `mention`. */
 export function admit(event: InboundEvent, policy: AccountPolicy, state: AdmissionState): Admission {
   if (state.isOwn) return drop("self");
   if (state.isEcho) return drop("echo");
@@ -71,7 +71,7 @@ function admitGroup(event: InboundEvent, policy: AccountPolicy, state: Admission
   const senders = group?.allowFrom ?? policy.groupAllowFrom;
   if (senders && !matchesSender(senders, event.sender, { ...policy, ...state })) return drop("sender-not-allowed");
   const commands = state.isCommand && mayCommand([...(senders ?? []), ...policy.allowFrom], event, policy, state);
-  if ((group?.requireMention ?? true) && state.mention === "no" && !commands) return drop("not-mentioned");
+  if ((group?.requireMention ?? true) && !commands && state.mention() === "no") return drop("not-mentioned");
   if (state.isCommand && !commands) return drop("command-not-allowed");
   return { next: "run", setsRoute: true };
 }

@@ -1,4 +1,5 @@
 import type { Clock, InboundEvent } from "svc/sdk";
+import { Recent } from "./recent.ts";
 
 /** Time in which what comes back under the id of a receipt is the account's own message. */
 const ECHO_MS = 30_000;
@@ -6,8 +7,6 @@ const ECHO_MS = 30_000;
 const BOT_EVENTS = 20;
 const BOT_WINDOW_MS = 60_000;
 const BOT_SILENCE_MS = 60_000;
-/** Receipts, programs and reasons that are remembered; the oldest goes first. */
-const MAX_REMEMBERED = 2_000;
 /** The same drop is logged again after this time. */
 const LOG_AGAIN_MS = 3_600_000;
 
@@ -59,23 +58,5 @@ export class Guards {
     if (last !== undefined && now - last < LOG_AGAIN_MS) return false;
     this.#logged.set(key, now);
     return true;
-  }
-}
-
-/** The newest entries of a map. */
-class Recent<T> {
-  readonly #entries = new Map<string, T>();
-
-  get(key: string): T | undefined {
-    return this.#entries.get(key);
-  }
-
-  set(key: string, value: T): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= MAX_REMEMBERED) return;
-      this.#entries.delete(oldest);
-    }
   }
 }

@@ -4,7 +4,7 @@ import { policyOf } from "../accounts/policy.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
 import type { Pairings } from "../pairing/pairings.ts";
 import { type AcceptDeps, type AcceptPlace, accept, agentFor, conversationOf } from "./accept.ts";
-import { admit, type DropReason } from "./admission.ts";
+import { type AdmissionState, admit, type DropReason } from "./admission.ts";
 import { type EventFiles, toEvent } from "./event.ts";
 import type { Guards } from "./guards.ts";
 import { mentionOf } from "./mention.ts";
@@ -38,14 +38,14 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
   const event = toEvent(given, account.media);
   const policy = policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId);
   const place = placeOf(account);
-  const mention = mentionIn(event, account, deps);
+  const mention = once(() => mentionIn(event, account, deps));
   const command = commandIn(event, account, deps);
   const verdict = await judge(event, { mention, command: command?.name }, account, deps);
   if (verdict.next === "drop" && verdict.reason === "not-mentioned")
     deps.history.note(conversationOf(event, place), event, policy.historyLimit);
   if (verdict.next === "drop") return dropped(event, verdict.reason, account, deps);
   if (verdict.next === "pair") return pair(event, account, deps);
-  const admitted = { setsRoute: verdict.setsRoute, isMentioned: mention === "yes", historyLimit: policy.historyLimit, command };
+  const admitted = { setsRoute: verdict.setsRoute, isMentioned: mention() === "yes", historyLimit: policy.historyLimit, command };
   const ack = await accept(event, admitted, place, deps);
   if (ack.status === "accepted") deps.reactions.accepted(event, { ...account, isMentioned: admitted.isMentioned });
   return ack;
@@ -61,7 +61,7 @@ const NO_WORDS = "-";
 export async function admits(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<boolean> {
   const { media: _, ...words } = given;
   const event = toEvent({ ...words, text: typeof given.text === "string" && given.text.trim() !== "" ? given.text : NO_WORDS });
-  const mention = mentionIn(event, account, deps);
+  const mention = () => mentionIn(event, account, deps);
   const verdict = await judge(event, { mention, command: undefined, isAsked: true }, account, deps);
   return verdict.next === "run";
 }
@@ -70,12 +70,22 @@ export async function admits(given: InboundEvent, account: ReceivingAccount, dep
 function mentionIn(event: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): ReturnType<typeof mentionOf> {
   const { channel, accountId, self, guards } = account;
   const config = deps.ctx.snapshot();
-  const patterns = event.chatType === "direct" ? [] : patternsOf(config, agentFor(event, placeOf(account), deps));
+  const place = placeOf(account);
+  const patterns = event.chatType === "direct" ? [] : patternsOf(config, agentFor(event, place, deps));
   return mentionOf(event, policyOf(config, channel.id, accountId), {
     name: self?.name,
     hasSent: (id) => guards.hasSent(id),
-    matches: patterns.length === 0 ? undefined : (text) => deps.patterns.matches(text, patterns),
+    matches: patterns.length === 0 ? undefined : (text) => deps.patterns.matches(text, patterns, conversationOf(event, place)),
   });
+}
+
+/** Looks when it is asked first, and remembers. */
+function once<T>(look: () => T): () => T {
+  let seen: { value: T } | undefined;
+  return () => {
+    seen ??= { value: look() };
+    return seen.value;
+  };
 }
 
 function patternsOf({ agents }: SvcConfig, agentId: string): readonly string[] {
@@ -84,7 +94,7 @@ function patternsOf({ agents }: SvcConfig, agentId: string): readonly string[] {
 
 async function judge(
   event: InboundEvent,
-  { mention, command, isAsked = false }: { mention: ReturnType<typeof mentionOf>; command: Command["name"] | undefined; isAsked?: boolean },
+  { mention, command, isAsked = false }: { mention: AdmissionState["mention"]; command: Command["name"] | undefined; isAsked?: boolean },
   { channel, accountId, self, guards }: ReceivingAccount,
   { ctx, pairings }: ReceiveDeps,
 ) {
