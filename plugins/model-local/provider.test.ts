@@ -22,7 +22,7 @@ const request: ModelRequest = {
 const MISSING = 'its package "node-llama-cpp" is not installed; run: svc models runtime install';
 
 /** A runtime that may be missing, whose models say how often they were borrowed. */
-function fakeRuntime(state = { isMissing: false, isClosed: false, borrowed: 0 }) {
+function fakeRuntime(state = { isMissing: false, isClosed: false, borrowed: 0, closed: 0 }) {
   const runtime: LocalRuntime = {
     async check() {
       if (state.isMissing) throw new Error(MISSING);
@@ -41,7 +41,7 @@ function fakeRuntime(state = { isMissing: false, isClosed: false, borrowed: 0 })
         get isClosed() {
           return state.isClosed;
         },
-        close: async () => undefined,
+        close: async () => void state.closed++,
       };
     },
   };
@@ -90,6 +90,23 @@ test("a model is borrowed once, and again from a runtime that took the place of 
   state.isClosed = true;
   await ask(provider);
   expect(state.borrowed).toBe(2);
+});
+
+test("two first requests borrow a model once, and one that could not be borrowed is tried again", async () => {
+  const { state, runtime } = fakeRuntime();
+  let isThere = true;
+  const { provider, close } = createLocalModelProvider(settings, () => {
+    if (!isThere) throw new Error("nobody provides local-runtime@1");
+    // As a gateway hands it out: the first call may load the plugin.
+    return { ...runtime, chat: async (options) => runtime.chat(options) } as unknown as LocalRuntime;
+  });
+  isThere = false;
+  await expect(ask(provider)).rejects.toThrow("nobody provides");
+  isThere = true;
+  await Promise.all([ask(provider), ask(provider)]);
+  expect(state.borrowed).toBe(1);
+  await close();
+  expect(state.closed).toBe(1);
 });
 
 test("the doctor names an entry without models, unknown parameters and files that are not there", async () => {

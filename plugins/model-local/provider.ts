@@ -21,7 +21,9 @@ export interface LocalModelProvider {
 
 interface Borrowed {
   size: number | undefined;
-  chat: LocalChat;
+  /** Kept before it is there: those who ask meanwhile wait for the same one. */
+  asked: Promise<LocalChat>;
+  chat?: LocalChat;
 }
 
 /** @param runtime finds the service, each time it is wanted @throws {SvcError} while nobody provides it */
@@ -45,12 +47,24 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: () =>
   const chatOf = async (model: LocalModelSettings): Promise<LocalChat> => {
     const size = await sizeOf(model);
     const known = borrowed.get(model.id);
-    if (known && known.size === size && !known.chat.isClosed) return known.chat;
-    // The call may load the plugin first.
-    const chat = await runtime().chat({ source: model.source, size, contextWindow: model.contextWindow });
-    borrowed.set(model.id, { size, chat });
-    await known?.chat.close();
+    if (known && known.size === size && !known.chat?.isClosed) return known.asked;
+    const chat = await borrow(model, size);
+    await known?.asked.then((replaced) => replaced.close(), ignore);
     return chat;
+  };
+
+  const borrow = async (model: LocalModelSettings, size: number | undefined): Promise<LocalChat> => {
+    // The call may load the plugin first.
+    const asked = (async () => runtime().chat({ source: model.source, size, contextWindow: model.contextWindow }))();
+    const one: Borrowed = { size, asked };
+    borrowed.set(model.id, one);
+    try {
+      one.chat = await asked;
+      return one.chat;
+    } catch (error) {
+      if (borrowed.get(model.id) === one) borrowed.delete(model.id);
+      throw error;
+    }
   };
 
   async function* stream(req: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta> {
@@ -76,7 +90,7 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: () =>
     ...(models[0] === undefined ? {} : { defaultModel: models[0].id }),
     firstAnswerMs,
     models: () =>
-      models.map(({ id, info }) => ({ ...info, contextWindow: borrowed.get(id)?.chat.contextWindow() ?? info.contextWindow ?? 0 })),
+      models.map(({ id, info }) => ({ ...info, contextWindow: borrowed.get(id)?.chat?.contextWindow() ?? info.contextWindow ?? 0 })),
     available() {
       // Looked for again, because an installation takes effect without a restart.
       if (missing !== undefined) void runtimeProblem();
@@ -93,11 +107,13 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: () =>
   return {
     provider,
     async close() {
-      await Promise.all([...borrowed.values()].map(({ chat }) => chat.close()));
+      await Promise.all([...borrowed.values()].map(({ asked }) => asked.then((chat) => chat.close(), ignore)));
       borrowed.clear();
     },
   };
 }
+
+const ignore = () => undefined;
 
 /** @throws {ModelError} `model_not_found` for a file that is not there */
 export async function sizeOf({ id, source }: Pick<LocalModelSettings, "id" | "source">): Promise<number | undefined> {
