@@ -52,7 +52,9 @@ export class MentionPatterns {
     this.#leftOut.set(keyOf(slow.source, conversation), now + LEFT_OUT_MS);
     if (now < slow.quietUntil) return;
     slow.quietUntil = now + LEFT_OUT_MS;
-    this.#deps.logger.warn("a pattern of mentions takes too long; it is left out for a minute in that conversation", { pattern: slow.source });
+    this.#deps.logger.warn("a pattern of mentions takes too long; it is left out for a minute in that conversation", {
+      pattern: slow.source,
+    });
   }
 
   #compiledOf(source: string): Compiled | undefined {
