@@ -16,25 +16,32 @@ function stage(
 ) {
   const calls: Array<{ options: CallOptions; resolve(answer: Answer): void; reject(error: Error): void; settle(): void }> = [];
   const seen = { opened: 0, ended: 0 };
-  const handle = (): ModelHandle => ({
-    isUsable: true,
-    open(request, options) {
-      seen.opened++;
-      return open(request, options);
-    },
-    call(_make, options) {
-      let settle: () => void = () => undefined;
-      const settled = new Promise<void>((resolve) => {
-        settle = resolve;
-      });
-      const result = new Promise<Answer>((resolve, reject) => {
-        options.signal?.addEventListener("abort", () => reject(options.signal?.reason));
-        calls.push({ options, resolve, reject, settle });
-      });
-      return { result, settled };
-    },
-    end: async () => void seen.ended++,
-  });
+  const hosts: Array<{ isUsable: boolean }> = [];
+  const handle = (): ModelHandle => {
+    const host = { isUsable: true };
+    hosts.push(host);
+    return {
+      get isUsable() {
+        return host.isUsable;
+      },
+      open(request, options) {
+        seen.opened++;
+        return open(request, options);
+      },
+      call(_make, options) {
+        let settle: () => void = () => undefined;
+        const settled = new Promise<void>((resolve) => {
+          settle = resolve;
+        });
+        const result = new Promise<Answer>((resolve, reject) => {
+          options.signal?.addEventListener("abort", () => reject(options.signal?.reason));
+          calls.push({ options, resolve, reject, settle });
+        });
+        return { result, settled };
+      },
+      end: async () => void seen.ended++,
+    };
+  };
   const model = createChatModel({
     name: "some.gguf",
     request: { model: "/some.gguf", maxThreads: 1, use: { kind: "chat", contextWindow: 99, sequences: 2 } },
@@ -57,7 +64,15 @@ function stage(
     calls[index]?.resolve({ finished: true });
     calls[index]?.settle();
   };
-  return { model, ask, answer, call, calls, seen };
+  /** The process ends, and with it the calls with these numbers. */
+  const crash = (...indexes: number[]) => {
+    for (const host of hosts) host.isUsable = false;
+    for (const index of indexes) {
+      calls[index]?.reject(new ProcessFailure("crashed", "the process ended (signal SIGSEGV)"));
+      calls[index]?.settle();
+    }
+  };
+  return { model, ask, answer, call, calls, crash, seen };
 }
 
 test("two requests are answered at a time, the third when one of them has ended", async () => {
@@ -153,6 +168,27 @@ test.each([
   calls[0]?.reject(new ProcessFailure(fault, "why"));
   calls[0]?.settle();
   expect(await failed).toMatchObject({ name: "ModelError", fault: expected, message: "local: some.gguf: why" });
+});
+
+test("answers that the end of the process cut off may be asked for again once, until one comes to its end", async () => {
+  const { ask, answer, call, crash } = stage();
+  const failed = () => ask().catch((error: Error) => error);
+  const beside = [failed(), failed()];
+  await call(1);
+  crash(0, 1);
+  for (const error of await Promise.all(beside)) expect(error).toMatchObject({ fault: "overloaded" });
+  const again = failed();
+  await call(2);
+  crash(2);
+  expect(await again).toMatchObject({ fault: "model_not_found", message: expect.stringContaining("for the second time in a row") });
+
+  const whole = ask();
+  await answer(3);
+  expect(await whole).toEqual([finish]);
+  const later = failed();
+  await call(4);
+  crash(4);
+  expect(await later).toMatchObject({ fault: "overloaded" });
 });
 
 test("closing ends what is under way and refuses what comes", async () => {

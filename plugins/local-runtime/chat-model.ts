@@ -1,5 +1,6 @@
 import { type LocalChat, type LocalChatPiece, type LocalChatRequest, ModelError, type ModelFault, messageOf } from "svc/sdk";
 import { ModelLife, type ModelLifeOptions, type ReadyModel } from "./model-life.ts";
+import type { ModelHandle } from "./process-owner.ts";
 import { ProcessFailure } from "./runtime-process.ts";
 
 /** One model for whoever chats with it. */
@@ -25,6 +26,8 @@ class Model implements ChatModel {
   #isFetching = false;
   /** Why the last download failed; the next request is told. */
   #fetchFault: unknown;
+  /** Where the last answer was cut off by the end of the process, and none has come to its end since. */
+  #lostIn: ModelHandle | undefined;
 
   constructor(options: ModelLifeOptions) {
     this.#name = options.name;
@@ -58,8 +61,9 @@ class Model implements ChatModel {
           },
         });
         settled = pending.settled;
-        pending.result.then(pieces.end, pieces.fail);
+        pending.result.then(pieces.end, (error) => pieces.fail(this.#lostTwice(error, model.handle) ?? error));
         yield* pieces.all(stop);
+        this.#lostIn = undefined;
       } finally {
         release();
         // The place is free when the process has let go of it, which nobody waits for.
@@ -148,6 +152,16 @@ class Model implements ChatModel {
       });
   }
 
+  /** A process that ends again in the next one's turn would end a third time. Answers that one end has cut off are lost once, all of them. */
+  #lostTwice(error: unknown, handle: ModelHandle): ModelError | undefined {
+    if (!(error instanceof ProcessFailure) || (error.fault !== "ended" && error.fault !== "crashed")) return undefined;
+    const isAgain = this.#lostIn !== undefined && this.#lostIn !== handle;
+    this.#lostIn = handle;
+    return isAgain
+      ? new ModelError("model_not_found", `local: ${this.#name}: ${error.message}, for the second time in a row while it was answering`)
+      : undefined;
+  }
+
   #notReady(): ModelError {
     const how = this.#life.isDownloading ? "" : "; its download begins now";
     return new ModelError("overloaded", `local: the model ${this.#name} ${this.#life.notReadyText()}${how}; try again later`);
@@ -175,6 +189,7 @@ const modelFaults: Readonly<Record<ProcessFailure["fault"], ModelFault>> = {
   aborted: "overloaded",
   timeout: "timeout",
   ended: "overloaded",
+  crashed: "overloaded",
 };
 
 /** Rejects at the abort; what it waited for goes on for others. */

@@ -70,7 +70,8 @@ class Model implements EmbedModel {
     if (!(error instanceof ProcessFailure)) return new EmbeddingError("model", `local: ${messageOf(error)}`, { cause: error });
     if (error.fault === "not-ready") return this.#notReady();
     if (error.fault === "timeout") return new EmbeddingError("timeout", `local: ${error.message}`);
-    if (error.fault === "ended" || error.fault === "aborted") return new EmbeddingError("overloaded", `local: ${error.message}`);
+    if (error.fault === "ended" || error.fault === "crashed" || error.fault === "aborted")
+      return new EmbeddingError("overloaded", `local: ${error.message}`);
     return new EmbeddingError(error.fault, `local: ${this.#name}: ${error.message}`);
   }
 }

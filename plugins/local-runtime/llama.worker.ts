@@ -78,6 +78,7 @@ async function open(request: OpenRequest, run: Running): Promise<OpenedModel> {
 async function load(request: OpenRequest, run: Running): Promise<Loaded> {
   const library = await found("the model library cannot be loaded", () => import(request.library) as Promise<LlamaLibrary>);
   const modelPath = await findModel(library, request, { signal: run.signal, onDownload: run.progress });
+  run.progress({ loading: true });
   const { maxThreads: threads, use } = request;
   const engine = await startedLibrary(library, threads);
   const model = await found("the model file cannot be loaded", () => engine.loadModel({ modelPath }));

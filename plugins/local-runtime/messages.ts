@@ -42,8 +42,8 @@ export type ProcessCall =
 
 export type ToProcess = { id: number; call: ProcessCall } | { abort: number } | { close: true };
 
-/** `reading`: a part of a long prompt was read. */
-export type Progress = { doneBytes: number; totalBytes: number } | { piece: LocalChatPiece } | { reading: true };
+/** `loading`: the file is there and is read into memory from now on; `reading`: a part of a long prompt was read. */
+export type Progress = { doneBytes: number; totalBytes: number } | { loading: true } | { piece: LocalChatPiece } | { reading: true };
 
 export type FromProcess =
   | { id: number; progress: Progress }

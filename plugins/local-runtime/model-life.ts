@@ -1,6 +1,6 @@
-import type { OpenedModel, OpenRequest, Progress } from "./messages.ts";
+import type { OpenedModel, OpenRequest } from "./messages.ts";
 import type { ModelHandle } from "./process-owner.ts";
-import { ProcessFailure } from "./runtime-process.ts";
+import { type CallOptions, ProcessFailure } from "./runtime-process.ts";
 
 export interface ModelLifeOptions {
   /** Name of the model in messages. */
@@ -30,6 +30,11 @@ export class ModelLife {
   readonly #ending = new Set<Promise<void>>();
   #current: { handle: ModelHandle; opened?: OpenedModel; opening?: Promise<OpenedModel> } | undefined;
   #download: { doneBytes: number; totalBytes: number } | undefined;
+  /** The file is there. */
+  #isLoading = false;
+  /** Calls of `ready` under way: what is being fetched or loaded is in use, whoever waits for it. */
+  #readying = 0;
+  #isResting = false;
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
   /** Called when a download has begun or gone on. */
@@ -57,6 +62,17 @@ export class ModelLife {
    */
   async ready(download: boolean): Promise<ReadyModel> {
     clearTimeout(this.#idle);
+    this.#isResting = false;
+    this.#readying++;
+    try {
+      return await this.#readyNow(download);
+    } finally {
+      this.#readying--;
+      if (this.#isResting) this.rest();
+    }
+  }
+
+  async #readyNow(download: boolean): Promise<ReadyModel> {
     if (this.#current && !this.#current.handle.isUsable) this.#retire();
     const library = await this.#options.library();
     if (this.#isClosed) throw closedFailure();
@@ -78,15 +94,18 @@ export class ModelLife {
     }
   }
 
-  /** Nobody uses it for now: it is unloaded after a while, unless it is used again. */
+  /** Nobody uses it for now: it is unloaded after a while, unless it is used again. While it is being opened, that while begins when it is open. */
   rest(): void {
     clearTimeout(this.#idle);
-    if (this.#current && !this.#isClosed) this.#idle = setTimeout(() => this.#retire(), this.#options.idleMs).unref();
+    this.#isResting = true;
+    if (this.#readying === 0 && this.#current && !this.#isClosed)
+      this.#idle = setTimeout(() => this.#retire(), this.#options.idleMs).unref();
   }
 
   /** How far it is on its way to this machine, as a clause. */
   notReadyText(): string {
     if (!this.#download) return "is not on this machine yet";
+    if (this.#isLoading) return "is being loaded";
     const { doneBytes, totalBytes } = this.#download;
     return `is being downloaded${totalBytes > 0 ? ` (${Math.floor((doneBytes / totalBytes) * 100)} % of ${megabytes(totalBytes)})` : ""}`;
   }
@@ -100,13 +119,14 @@ export class ModelLife {
 
   async #open(handle: ModelHandle, { library, download }: { library: string; download: boolean }): Promise<OpenedModel> {
     const onProgress = this.#watchDownload();
+    const { request, loadMs } = this.#options;
     try {
-      return await handle.open(
-        { ...this.#options.request, library, download },
-        { what: "the model", limitMs: this.#options.loadMs, onProgress },
-      );
+      return await handle.open({ ...request, library, download }, { what: "the model", limitMs: loadMs, onProgress });
+    } catch (error) {
+      throw error instanceof ProcessFailure && error.fault === "crashed" && this.#isLoading ? diedLoading(error) : error;
     } finally {
       this.#download = undefined;
+      this.#isLoading = false;
     }
   }
 
@@ -118,20 +138,20 @@ export class ModelLife {
     this.#ending.add(ended);
   }
 
-  /** Tells of each tenth, once. */
-  #watchDownload(): (progress: Progress) => { what: string; limitMs: number } {
+  /** Tells of each tenth, once. A download has its own limit; the loading after it has all its time. */
+  #watchDownload(): NonNullable<CallOptions["onProgress"]> {
     const { name, log } = this.#options;
     let told = -1;
     return (progress) => {
-      if ("doneBytes" in progress) {
-        const { doneBytes, totalBytes } = progress;
-        if (!this.#download) log(`downloading the model ${name}`);
-        this.#download = progress;
-        this.onDownload();
-        const tenth = totalBytes > 0 ? Math.floor((doneBytes / totalBytes) * 10) : -1;
-        if (tenth > told) log(`model ${name}: ${tenth * 10} % of ${megabytes(totalBytes)}`);
-        told = Math.max(told, tenth);
-      }
+      if ("loading" in progress) this.#isLoading = true;
+      if (!("doneBytes" in progress)) return undefined;
+      const { doneBytes, totalBytes } = progress;
+      if (!this.#download) log(`downloading the model ${name}`);
+      this.#download = progress;
+      this.onDownload();
+      const tenth = totalBytes > 0 ? Math.floor((doneBytes / totalBytes) * 10) : -1;
+      if (tenth > told) log(`model ${name}: ${tenth * 10} % of ${megabytes(totalBytes)}`);
+      told = Math.max(told, tenth);
       return { what: "the download of the model", limitMs: SILENT_DOWNLOAD_MS };
     };
   }
@@ -139,6 +159,11 @@ export class ModelLife {
 
 export function closedFailure(): ProcessFailure {
   return new ProcessFailure("ended", "the model was closed");
+}
+
+/** It would die again. */
+function diedLoading({ message }: ProcessFailure): ProcessFailure {
+  return new ProcessFailure("model", `${message} while it was loading the model; most likely this machine has not enough memory for it`);
 }
 
 function megabytes(bytes: number): string {

@@ -30,9 +30,9 @@ export interface CallOptions {
 
 export type Answer = Extract<FromProcess, { done: unknown }>["done"];
 
-/** Why a call failed: its own fault, a limit, or the end of the process. */
+/** Why a call failed: its own fault, a limit, or the end of the process; `crashed`: it ended although nobody had told it to. */
 export class ProcessFailure extends Error {
-  readonly fault: ProcessFault["fault"] | "timeout" | "ended";
+  readonly fault: ProcessFault["fault"] | "timeout" | "ended" | "crashed";
   constructor(fault: ProcessFailure["fault"], message: string) {
     super(message);
     this.fault = fault;
@@ -76,14 +76,16 @@ class OwnedProcess implements RuntimeProcess {
     this.#child = startChild(workerUrl(import.meta.url, "./llama.worker"), { env, onStderr });
     this.#child.on("message", (message: FromProcess) => ("log" in message ? log(message.log) : this.#receive(message)));
     this.#ended = new Promise((resolve) => {
-      const over = (reason: string) => {
+      const over = (fault: "ended" | "crashed", reason: string) => {
         this.#isOver = true;
         const said = this.#stderr.trim().split("\n").at(-1)?.slice(0, 300);
-        this.#failAll(new ProcessFailure("ended", `the process of the models ended (${reason})${said ? `: ${said}` : ""}`));
+        this.#failAll(new ProcessFailure(fault, `the process of the models ended (${reason})${said ? `: ${said}` : ""}`));
         resolve();
       };
-      this.#child.on("error", (error) => over(error.message));
-      this.#child.once("exit", (code, signal) => over(signal ? `signal ${signal}` : `exit code ${code}`));
+      this.#child.on("error", (error) => over("ended", error.message));
+      this.#child.once("exit", (code, signal) =>
+        over(this.#isOver ? "ended" : "crashed", signal ? `signal ${signal}` : `exit code ${code}`),
+      );
     });
   }
 
