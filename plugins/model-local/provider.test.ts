@@ -1,4 +1,4 @@
-import { type LocalChatPiece, type LocalRuntime, ModelError, type ModelRequest } from "svc/sdk";
+import { type LocalChatOptions, type LocalChatPiece, type LocalRuntime, ModelError, type ModelRequest } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
 import { eventually } from "svc/sdk/testing";
 import { expect, test } from "vitest";
@@ -98,7 +98,7 @@ test("two first requests borrow a model once, and one that could not be borrowed
   const { provider, close } = createLocalModelProvider(settings, () => {
     if (!isThere) throw new Error("nobody provides local-runtime@1");
     // As a gateway hands it out: the first call may load the plugin.
-    return { ...runtime, chat: async (options) => runtime.chat(options) } as unknown as LocalRuntime;
+    return { ...runtime, chat: async (options: LocalChatOptions) => runtime.chat(options) } as unknown as LocalRuntime;
   });
   isThere = false;
   await expect(ask(provider)).rejects.toThrow("nobody provides");

@@ -20,6 +20,7 @@ const plain: AdmissionState = {
   isCaseSensitive: false,
 };
 
+const noMention = (): "no" => "no";
 const policy = (section: object, defaults: object = {}) =>
   policyOf(parseSharedConfig({ channels: { defaults, lines: section } } as never) as SvcConfig, "lines", "default");
 const verdict = (section: object, event = direct, state: Partial<AdmissionState> = {}) =>
@@ -51,7 +52,7 @@ describe("a mention", () => {
     ["of a group that is not listed", { groupPolicy: "allowlist" }, {}, "group-not-listed"],
     ["of a sender who may not write there", strangers, {}, "sender-not-allowed"],
   ])("is not looked for in a message %s", (_name, section, state, reason) => {
-    const mention = vi.fn(() => "no" as const);
+    const mention = vi.fn(noMention);
     expect(verdict(section, inRoom, { ...state, mention })).toEqual(drops(reason));
     expect(mention).not.toHaveBeenCalled();
   });
@@ -119,9 +120,9 @@ describe("groups: groupPolicy, groups, groupAllowFrom", () => {
   });
 
   test("requireMention: only who names the agent is answered, by default", () => {
-    expect(verdict({ groupPolicy: "open" }, inRoom, { mention: () => "no" })).toEqual(drops("not-mentioned"));
+    expect(verdict({ groupPolicy: "open" }, inRoom, { mention: noMention })).toEqual(drops("not-mentioned"));
     expect(verdict({ groupPolicy: "open" }, inRoom, { mention: () => "unknown" })).toEqual(runs);
-    expect(verdict({ groupPolicy: "open", groups: { "*": { requireMention: false } } }, inRoom, { mention: () => "no" })).toEqual(runs);
+    expect(verdict({ groupPolicy: "open", groups: { "*": { requireMention: false } } }, inRoom, { mention: noMention })).toEqual(runs);
   });
 });
 
@@ -154,13 +155,13 @@ describe("a command", () => {
     ["that decides it is taken from the owner", { allowFrom: ["*"] }, direct, { isCostly: true, isOwner: true }, runs],
     ["is not taken from who was approved by pairing, in a shared session", {}, direct, { isPaired: true }, refused],
     ["is taken from the owner", {}, direct, { isPaired: true, isOwner: true }, runs],
-    ["in a group needs no mention", { groups: { "*": {} }, groupAllowFrom: ["@ada"] }, inRoom, { mention: () => "no" as const }, runs],
+    ["in a group needs no mention", { groups: { "*": {} }, groupAllowFrom: ["@ada"] }, inRoom, { mention: noMention }, runs],
     ["in a group is not taken from everybody", { groups: { "*": {} }, groupAllowFrom: ["*"] }, inRoom, {}, refused],
     [
       "in a group without a mention is a line like any other",
       { groups: { "*": {} } },
       inRoom,
-      { mention: () => "no" as const },
+      { mention: noMention },
       drops("not-mentioned"),
     ],
     [
