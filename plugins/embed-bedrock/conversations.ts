@@ -15,11 +15,14 @@ export function createConversations(deps: ConversationDeps): Bedrock {
   return { open: async (options) => connect(options, deps) };
 }
 
-/** An operator who configures a model of Bedrock has credentials somewhere, so the metadata address may be asked. */
+/**
+ * An operator who configures a model of Bedrock has credentials somewhere, so the metadata address may be asked. The environment's API key goes to
+ * addresses of the vendor; for another one whoever opens the connection knows whose entry it is, and brings the key.
+ */
 function connect(options: BedrockOptions, { env, request, threads }: ConversationDeps): BedrockConnection {
   const { baseUrl: vendor, apiKey: own, headers, silenceMs, logger } = options;
   const place = placeOf(env, { vendor });
-  const token = tokenFor(env, place, { own, vendor });
+  const token = tokenFor(env, place, { own });
   const lease = threads.lease({
     settings: { ...place, headers: { ...headers } },
     env: threadEnv(env, { metadata: true, token }),

@@ -14,7 +14,7 @@ const byName: ReadonlyArray<readonly [name: RegExp, fault: ModelFault]> = [
   [/ResourceNotFound|UnknownOperation/, "model_not_found"],
 ];
 
-const tooLong = /(?:input|prompt)[^.]{0,200} too long|too many (?:input )?tokens|maximum context|exceeds? the (?:model'?s )?maximum/i;
+const tooLong = /(?:input|prompt)[^.]{0,200} too long|too many (?:input )?tokens|maximum context|exceed context limit|exceeds? the (?:model'?s )?maximum/i;
 const unknownModel = /model (?:identifier|id)\b[^.]{0,200}(?:invalid|not (?:found|exist|supported))|on-demand throughput isn.t supported/i;
 const spent = /per day|billing|insufficient_quota/i;
 
@@ -51,13 +51,16 @@ function faultOfStatus(status: number): ModelFault {
   return status >= 500 ? "overloaded" : "invalid_request";
 }
 
-/** Whatever a turn failed with: failures of the service as a `ModelError`, everything else as it came. */
-export function toModelError(error: unknown, at: { provider: string; now: number }): unknown {
+/**
+ * Whatever a turn failed with: failures of the service as a `ModelError`, everything else as it came.
+ * @param at.secrets values of the config that no message may show
+ */
+export function toModelError(error: unknown, at: { provider: string; secrets: readonly string[]; now: number }): unknown {
   if (isModelError(error) || !isBedrockFailure(error)) return error;
   const { name, message, code, status, retryAfter } = error.failure;
   const fault = faultOf(error.failure);
   const wait = retryAfterMs({ "retry-after": retryAfter }, at.now);
-  const said = scrubVendorText([code, message].filter(Boolean).join(": "), []);
+  const said = scrubVendorText([code, message].filter(Boolean).join(": "), at.secrets);
   const text = `provider "${at.provider}": ${meanings[fault]}${status === undefined ? "" : ` (${status})`}`;
   return new ModelError(fault, `${text}${name === "" && said === "" ? "" : `: ${[name, said].filter(Boolean).join(": ")}`}`, {
     ...(status === undefined ? {} : { status }),

@@ -1,6 +1,8 @@
-import type { AssistantPart, JsonObject, ModelMessage, ModelRequest, UserPart } from "svc/sdk";
+import type { JsonObject, ModelRequest } from "svc/sdk";
 import type { ProviderSettings } from "svc/sdk/internal";
-import { isClaude, thinksAdaptively } from "./vendor.ts";
+import { type Message, toMessages } from "./messages.ts";
+import { type Thinking, thinkingOf } from "./thinking.ts";
+import { cachesPrompts, claudeVersion, isClaude } from "./vendor.ts";
 
 /** Input of `ConverseStream`, and whether calls in its answer are to be left out. */
 export interface ConverseRequest {
@@ -8,45 +10,43 @@ export interface ConverseRequest {
   ignoresCalls: boolean;
 }
 
-/** Tokens of thought for models that are given a budget. */
-const budgets: Readonly<Record<string, number>> = { minimal: 1_024, low: 2_048, medium: 8_192, high: 16_384, xhigh: 32_768 };
-/** Tokens of an answer, where nobody names a limit; the vendor's own default is the model's maximum. */
+type Settings = Pick<ProviderSettings, "models" | "params" | "modelParams">;
+
+/** Tokens of a Claude's answer, where nobody names a limit: the vendor counts the longest answer against the account. Others have limits that nobody knows here. */
 const DEFAULT_MAX_TOKENS = 8_192;
 /** Turns of users that end with a mark, so that the vendor's cache covers what is before. With those of system and tools it makes four, the most there may be. */
 const MARKED_TURNS = 2;
+/** The first Claude that can be held to the schema of a tool. */
+const FIRST_STRICT = 405;
 
 const cachePoint = { cachePoint: { type: "default" } };
-const imageFormats: Readonly<Record<string, string>> = {
-  "image/png": "png",
-  "image/jpeg": "jpeg",
-  "image/gif": "gif",
-  "image/webp": "webp",
-};
+const jsonOnly = { text: "Answer with one JSON object and nothing else." };
+/** Fields of `params` that are the API's own. */
+const ownFields = ["guardrailConfig", "performanceConfig", "serviceTier", "requestMetadata"];
 
-/** Our model request in the words of the Converse API. Pure. */
-export function toConverse(req: ModelRequest, settings: Pick<ProviderSettings, "models" | "params" | "modelParams">): ConverseRequest {
-  const info = settings.models.find(({ id }) => id === req.model);
+/**
+ * Our model request in the words of the Converse API. Pure.
+ * @throws {ModelError} for an effort that the vendor does not know
+ */
+export function toConverse(req: ModelRequest, settings: Settings): ConverseRequest {
+  const { reasoning, maxTokens: limit } = settings.models.find(({ id }) => id === req.model) ?? {};
   const claude = isClaude(req.model);
-  const thinking = info?.reasoning === true && claude ? thinkingOf(req) : {};
-  const tools = toolConfig(req, { claude, isThinking: thinking.fields !== undefined });
-  const { temperature, topP, stop } = req.sampling ?? {};
-  const asked = Math.min(req.sampling?.maxTokens ?? info?.maxTokens ?? DEFAULT_MAX_TOKENS, info?.maxTokens ?? Number.POSITIVE_INFINITY);
-  const isFree = thinking.fields === undefined;
-  const inference = {
-    maxTokens: thinking.budget === undefined ? asked : Math.max(asked, thinking.budget + 1_024),
-    ...(temperature === undefined || !isFree ? {} : { temperature }),
-    ...(topP === undefined || !isFree ? {} : { topP }),
-    ...(stop === undefined ? {} : { stopSequences: stop }),
-  };
-  const further = { ...settings.params, ...settings.modelParams?.[req.model], ...thinking.fields };
+  const keeps = cachesPrompts(req.model);
+  const thinking = reasoning === true && claude ? thinkingOf(req, limit) : undefined;
+  const { max_tokens, temperature, top_p, stop_sequences, ...params } = { ...settings.params, ...settings.modelParams?.[req.model] };
+  const inference = toInference(req, { params: { max_tokens, temperature, top_p, stop_sequences }, limit, thinking });
+  const [own, further] = split({ ...params, ...thinking?.fields });
+  const tools = toolConfig(req, keeps);
+  const system = toSystem(req, keeps);
   const format = outputFormat(req);
   return {
     ignoresCalls: tools?.ignoresCalls ?? false,
     input: {
+      ...own,
       modelId: req.model,
-      messages: marked(toMessages(req.messages, claude), claude),
-      ...(req.system === "" ? {} : { system: [{ text: withFormat(req) }, ...(claude ? [cachePoint] : [])] }),
-      inferenceConfig: inference,
+      messages: marked(toMessages(req.messages, claude), keeps),
+      ...(system.length === 0 ? {} : { system }),
+      ...(Object.keys(inference).length === 0 ? {} : { inferenceConfig: inference }),
       ...(tools ? { toolConfig: tools.config } : {}),
       ...(Object.keys(further).length === 0 ? {} : { additionalModelRequestFields: further }),
       ...(format ? { outputConfig: format } : {}),
@@ -54,33 +54,58 @@ export function toConverse(req: ModelRequest, settings: Pick<ProviderSettings, "
   };
 }
 
-function thinkingOf(req: ModelRequest): { fields?: JsonObject; budget?: number } {
-  const level = req.sampling?.reasoningEffort ?? req.thinking ?? "off";
-  if (level === "off" || level === "none") return {};
-  if (thinksAdaptively(req.model)) {
-    const effort = level === "minimal" ? "low" : level === "xhigh" ? "high" : level;
-    return { fields: { thinking: { type: "adaptive" }, output_config: { effort } } };
-  }
-  const budget = budgets[level] ?? (budgets.medium as number);
-  return { fields: { thinking: { type: "enabled", budget_tokens: budget } }, budget };
+function split(fields: JsonObject): [own: JsonObject, further: JsonObject] {
+  const isOwn = ([name]: [string, unknown]) => ownFields.includes(name);
+  const all = Object.entries(fields);
+  return [Object.fromEntries(all.filter(isOwn)), Object.fromEntries(all.filter((field) => !isOwn(field)))];
+}
+
+/** Temperature and its like do not go together with thinking. */
+function toInference(
+  { model, sampling = {} }: ModelRequest,
+  { params, limit, thinking }: { params: JsonObject; limit: number | undefined; thinking: Thinking | undefined },
+): JsonObject {
+  const configured = typeof params.max_tokens === "number" ? params.max_tokens : undefined;
+  const asked = sampling.maxTokens ?? configured ?? limit ?? (cachesPrompts(model) ? DEFAULT_MAX_TOKENS : undefined);
+  const isThinking = thinking !== undefined && (thinking.fields.thinking as { type: string }).type !== "disabled";
+  const all: JsonObject = {
+    maxTokens: asked === undefined ? undefined : Math.min(asked + (thinking?.budget ?? 0), limit ?? Number.POSITIVE_INFINITY),
+    temperature: isThinking ? undefined : (sampling.temperature ?? params.temperature),
+    topP: isThinking ? undefined : (sampling.topP ?? params.top_p),
+    stopSequences: sampling.stop ?? params.stop_sequences,
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+}
+
+/** The API has no form for JSON without a schema. The words for it stand behind the part that is cached. */
+function toSystem({ system, sampling }: ModelRequest, keeps: boolean): JsonObject[] {
+  const words = system.trim() === "" ? [] : [{ text: system }, ...(keeps ? [cachePoint] : [])];
+  return sampling?.responseFormat?.type === "json_object" ? [...words, jsonOnly] : words;
 }
 
 /** The API knows no choice "none", and wants the tools again when the conversation has calls: then calls of the answer are left out. */
 function toolConfig(
-  { tools, toolChoice, messages }: ModelRequest,
-  { claude, isThinking }: { claude: boolean; isThinking: boolean },
+  { model, tools, toolChoice, messages }: ModelRequest,
+  keeps: boolean,
 ): { config: JsonObject; ignoresCalls: boolean } | undefined {
   const used = messages.flatMap((m) => (m.role === "assistant" ? m.content.flatMap((p) => (p.type === "toolCall" ? [p.name] : [])) : []));
   const isOff = tools.length === 0 || toolChoice === "none";
   if (isOff && used.length === 0) return undefined;
-  const missing = [...new Set(used)].filter((name) => !tools.some((tool) => tool.name === name));
+  const known = new Set(tools.map(({ name }) => name));
+  const missing = [...new Set(used)].filter((name) => !known.has(name));
+  const isStrict = claudeVersion(model) >= FIRST_STRICT;
   const specs = [
-    ...tools.map(({ name, description, inputSchema }) => ({ name, description: description || name, inputSchema: { json: inputSchema } })),
+    ...tools.map(({ name, description, inputSchema, strict }) => ({
+      name,
+      description: description || name,
+      inputSchema: { json: inputSchema },
+      ...(strict === true && isStrict ? { strict } : {}),
+    })),
     ...missing.map((name) => ({ name, description: "No longer available.", inputSchema: { json: { type: "object", properties: {} } } })),
   ];
-  const choice = isOff || isThinking ? undefined : toChoice(toolChoice);
+  const choice = isOff ? undefined : toChoice(toolChoice);
   const config = {
-    tools: [...specs.map((toolSpec) => ({ toolSpec })), ...(claude ? [cachePoint] : [])],
+    tools: [...specs.map((toolSpec) => ({ toolSpec })), ...(keeps ? [cachePoint] : [])],
     ...(choice ? { toolChoice: choice } : {}),
   };
   return { config, ignoresCalls: isOff };
@@ -98,78 +123,8 @@ function outputFormat({ sampling }: ModelRequest): JsonObject | undefined {
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }
 
-/** The API has no form for JSON without a schema. */
-function withFormat({ system, sampling }: ModelRequest): string {
-  return sampling?.responseFormat?.type === "json_object" ? `${system}\n\nAnswer with one JSON object and nothing else.` : system;
-}
-
-interface Message {
-  role: "user" | "assistant";
-  content: JsonObject[];
-}
-
-/** Messages in turn: the results of all calls of an answer stand in one message, together with what the user says then. */
-function toMessages(messages: readonly ModelMessage[], claude: boolean): Message[] {
-  const out: Message[] = [];
-  for (const message of messages) {
-    const role = message.role === "assistant" ? "assistant" : "user";
-    const content = toContent(message, claude);
-    if (content.length === 0) continue;
-    const last = out.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else out.push({ role, content });
-  }
-  return out;
-}
-
-function toContent(message: ModelMessage, claude: boolean): JsonObject[] {
-  switch (message.role) {
-    case "user":
-      return message.content.flatMap(toUserBlock);
-    case "assistant":
-      return message.content.flatMap((part) => toAnswerBlock(part, claude));
-    case "tool":
-      return [
-        {
-          toolResult: {
-            toolUseId: message.toolCallId,
-            content: [{ text: message.text.trim() === "" ? "(empty)" : message.text }],
-            status: message.isError ? "error" : "success",
-          },
-        },
-      ];
-  }
-}
-
-function toUserBlock(part: UserPart, at: number): JsonObject[] {
-  if (part.type === "text") return part.text.trim() === "" ? [] : [{ text: part.text }];
-  const source = { bytes: new Uint8Array(Buffer.from(part.data, "base64")) };
-  if (part.type === "file" && part.mimeType === "application/pdf")
-    return [{ document: { format: "pdf", name: documentName(part.fileName, at), source } }];
-  const format = imageFormats[part.mimeType];
-  return format === undefined
-    ? [{ text: `[a file of type ${part.mimeType}, which this model cannot read]` }]
-    : [{ image: { format, source } }];
-}
-
-/** Letters, digits, single spaces, hyphens and brackets are all that the API takes in the name of a document. */
-function documentName(fileName: string | undefined, at: number): string {
-  const clean = (fileName ?? "").replace(/[^A-Za-z0-9()[\]-]+/g, " ").trim();
-  return clean === "" ? `document ${at + 1}` : clean.slice(0, 200);
-}
-
-/** Reasoning goes back to a Claude only with the signature that it came with; others take none. */
-function toAnswerBlock(part: AssistantPart, claude: boolean): JsonObject[] {
-  if (part.type === "text") return part.text.trim() === "" ? [] : [{ text: part.text }];
-  if (part.type === "toolCall") return [{ toolUse: { toolUseId: part.id, name: part.name, input: part.args ?? {} } }];
-  const { signature, redacted } = (part.meta?.bedrock ?? {}) as { signature?: string; redacted?: string };
-  if (!claude) return [];
-  if (redacted !== undefined) return [{ reasoningContent: { redactedContent: new Uint8Array(Buffer.from(redacted, "base64")) } }];
-  return signature === undefined ? [] : [{ reasoningContent: { reasoningText: { text: part.text, signature } } }];
-}
-
-function marked(messages: Message[], claude: boolean): Message[] {
-  if (!claude) return messages;
+function marked(messages: Message[], keeps: boolean): Message[] {
+  if (!keeps) return messages;
   const turns = messages.filter(({ role }) => role === "user").slice(-MARKED_TURNS);
   return messages.map((message) => (turns.includes(message) ? { ...message, content: [...message.content, cachePoint] } : message));
 }
