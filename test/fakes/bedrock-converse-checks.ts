@@ -7,7 +7,10 @@ export interface ConverseBody {
   messages: Array<{ role: string; content: Array<Record<string, unknown>> }>;
   system?: Array<Record<string, unknown>>;
   inferenceConfig?: { maxTokens?: number; temperature?: number };
-  toolConfig?: { tools: Array<{ toolSpec?: { name: string; inputSchema: { json: { type?: string } } }; cachePoint?: object }>; toolChoice?: Choice };
+  toolConfig?: {
+    tools: Array<{ toolSpec?: { name: string; inputSchema: { json: { type?: string } } }; cachePoint?: object }>;
+    toolChoice?: Choice;
+  };
   additionalModelRequestFields?: Record<string, unknown> & { thinking?: { type: string; budget_tokens?: number } };
 }
 type Choice = { any?: object; auto?: object; tool?: { name: string } };
@@ -17,7 +20,9 @@ const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 /** Reason why the Converse API would refuse a request, or undefined. `issued`: contents of answers with calls, by the ids of these. */
 export function checkConverse(model: string, body: ConverseBody, issued: ReadonlyMap<string, object[]>): string | undefined {
   const keeps = /anthropic\.claude-(?:[a-z]+-[4-9]|3-7|3-5-haiku)/.test(model);
-  return checkTools(body) ?? checkInference(body) ?? checkMarks(body, keeps) ?? checkConversation(model, body, issued) ?? checkDocuments(body);
+  return (
+    checkTools(body) ?? checkInference(body) ?? checkMarks(body, keeps) ?? checkConversation(model, body, issued) ?? checkDocuments(body)
+  );
 }
 
 const blocksOf = ({ messages }: ConverseBody) => messages.flatMap(({ content }) => content) as Block[];
@@ -26,9 +31,7 @@ function checkTools(body: ConverseBody): string | undefined {
   const { toolConfig } = body;
   if (!toolConfig) {
     const hasToolBlocks = blocksOf(body).some((block) => block.toolUse || block.toolResult);
-    return hasToolBlocks
-      ? "The toolConfig field must be defined when using toolUse and toolResult content blocks."
-      : undefined;
+    return hasToolBlocks ? "The toolConfig field must be defined when using toolUse and toolResult content blocks." : undefined;
   }
   const specs = toolConfig.tools.flatMap(({ toolSpec }) => toolSpec ?? []);
   const names = specs.map(({ name }) => name);
@@ -92,7 +95,9 @@ function checkConversation(model: string, body: ConverseBody, issued: ReadonlyMa
 function checkThinking(messages: ConverseBody["messages"]): string | undefined {
   const goesOn = messages.at(-1)?.content.some((block) => "toolResult" in block);
   const first = goesOn ? messages.at(-2)?.content[0] : undefined;
-  return first === undefined || "reasoningContent" in first ? undefined : "Expected `thinking` or `redacted_thinking`, but found `tool_use`.";
+  return first === undefined || "reasoningContent" in first
+    ? undefined
+    : "Expected `thinking` or `redacted_thinking`, but found `tool_use`.";
 }
 
 /** The blocks of an answer of ours with calls, as it went out. */
@@ -103,7 +108,8 @@ function checkAnswer(model: string, blocks: Block[], issued: ReadonlyMap<string,
   for (const { toolUse } of blocks) {
     if (!toolUse) continue;
     if (!toolName.test(String(toolUse.toolUseId))) return "toolUse.toolUseId: failed to satisfy constraint";
-    if (typeof toolUse.input !== "object" || toolUse.input === null || Array.isArray(toolUse.input)) return "toolUse.input: not a valid JSON object";
+    if (typeof toolUse.input !== "object" || toolUse.input === null || Array.isArray(toolUse.input))
+      return "toolUse.input: not a valid JSON object";
     const sent = issued.get(String(toolUse.toolUseId));
     if (sent && !isDeepStrictEqual(blocks, sent)) return "`thinking` or `redacted_thinking` blocks cannot be modified";
   }

@@ -84,7 +84,11 @@ export const httpErrors: Readonly<Record<string, { status: number; type?: string
   },
   long: { status: 400, type: "ValidationException", message: "Input is too long for requested model." },
   prompt: { status: 400, type: "ValidationException", message: "prompt is too long: 210000 tokens > 200000 maximum" },
-  both: { status: 400, type: "ValidationException", message: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000" },
+  both: {
+    status: 400,
+    type: "ValidationException",
+    message: "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000",
+  },
   bad: { status: 400, type: "ValidationException", message: "extraneous key [seed] is not permitted" },
   slow: { status: 408, type: "ModelTimeoutException", message: "The request took too long to process." },
   failed: { status: 424, type: "ModelErrorException", message: "The model returned an error." },

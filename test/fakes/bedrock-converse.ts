@@ -72,7 +72,8 @@ export async function startFakeConverse({ bearer, region = "us-east-1", seed = 1
     waiting.shift()?.(request);
     const script = refusal(req, bytes, model) ?? conversed(request);
     if ("status" in script) return fail(res, script);
-    for (const block of script.content) if ("toolUse" in block) issued.set((block.toolUse as { toolUseId: string }).toolUseId, script.content);
+    for (const block of script.content)
+      if ("toolUse" in block) issued.set((block.toolUse as { toolUseId: string }).toolUseId, script.content);
     await stream(res, script, random);
   }
 
@@ -86,7 +87,9 @@ export async function startFakeConverse({ bearer, region = "us-east-1", seed = 1
           : { type: "AccessDeniedException", message: `Authentication failed: ${shown} is not a valid API key` };
     if (problem) return { status: 403, ...problem };
     if (req.method !== "POST" || model === "") return { status: 404, type: "UnknownOperationException", message: "no such operation" };
-    return req.headers["content-type"] === "application/json" ? undefined : { status: 400, type: "ValidationException", message: "send JSON" };
+    return req.headers["content-type"] === "application/json"
+      ? undefined
+      : { status: 400, type: "ValidationException", message: "send JSON" };
   }
 
   function conversed(request: ConverseRequest): ConverseScript {
