@@ -66,7 +66,7 @@ describe("the conformance suite", () => {
   modelProviderContract(() => ({
     provider,
     text: model("text"),
-    tool: { ...model("parallel"), tools },
+    tool: { ...model("tool"), tools },
     slow: model("hang:4"),
     faults: {
       auth: model("http:denied"),
@@ -159,14 +159,12 @@ describe("a turn", () => {
 
 describe("an end", () => {
   test("of the connection is a fault of the network, behind whichever event", async () => {
-    const kinds = ["cut", "broken", "ended"];
-    const last = 12;
-    for (const word of kinds) {
-      const faults = await Promise.all(
-        Array.from({ length: last }, (_, frames) => faultOf(provider, modelRequest(named(`${word}:${frames}`)))),
-      );
-      if (word !== "ended") expect([word, ...faults.map(({ fault }) => fault)]).toEqual([word, ...Array(last).fill("network")]);
-    }
+    // The eleventh is the stop reason.
+    const turns = ["cut", "broken", "ended"].flatMap((word) => Array.from({ length: 11 }, (_, frames) => `${word}:${frames}`));
+    const faults = await Promise.all(turns.map((word) => faultOf(provider, modelRequest(named(word)))));
+    expect(faults.map(({ fault }, i) => [turns[i], fault])).toEqual(turns.map((word) => [word, "network"]));
+    expect(await faultOf(provider, modelRequest(named("unreasoned")))).toMatchObject({ fault: "network" });
+    expect(textOf(await collect(provider, modelRequest(named("ended:11"))))).toBe(answerText);
   });
 
   test("in the middle of a call leaves its arguments as they came", async () => {

@@ -65,8 +65,8 @@ export async function* toDeltas(
   if (stopReason === undefined) throw new ModelError("network", "the answer ended without a stop reason");
   if (stopReason.startsWith("malformed_")) throw new ModelError("network", `the model's output could not be used (${stopReason})`);
   if (usage) yield { type: "usage", usage };
-  const finish = finishes[stopReason] ?? "other";
-  yield { type: "finish", reason: finish === "tool_calls" && ignoresCalls ? "stop" : finish };
+  const finish = Object.hasOwn(finishes, stopReason) ? finishes[stopReason] : undefined;
+  yield { type: "finish", reason: finish === "tool_calls" && ignoresCalls ? "stop" : (finish ?? "other") };
 }
 
 function reasoning(

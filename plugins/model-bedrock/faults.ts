@@ -2,19 +2,20 @@ import { type BedrockFailure, isModelError, ModelError, type ModelFault, retryAf
 
 type Failure = BedrockFailure["failure"];
 
-/** The vendor's names of errors, and those of its package; the first match decides. */
+/** The vendor's names of errors, and those of its package; the first match decides. In frames of a stream they begin with a small letter. */
 const byName: ReadonlyArray<readonly [name: RegExp, fault: ModelFault]> = [
-  [/ServiceQuotaExceeded/, "quota"],
-  [/Throttl|TooManyRequests|SlowDown|RequestLimitExceeded/, "rate_limit"],
-  [/ModelTimeout|RequestTimeout|^TimeoutError$/, "timeout"],
-  [/ServiceUnavailable|InternalServer|InternalFailure|ModelNotReady|ModelError|ModelStreamError/, "overloaded"],
-  [/AccessDenied|ExpiredToken|RequestExpired|UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId|OptInRequired/, "auth"],
-  [/Signature|MissingAuthentication|NotAuthorized|AuthFailure/, "auth"],
-  [/^(?:CredentialsProvider|TokenProvider|Provider)Error$/, "auth"],
-  [/ResourceNotFound|UnknownOperation/, "model_not_found"],
+  [/ServiceQuotaExceeded/i, "quota"],
+  [/Throttl|TooManyRequests|SlowDown|RequestLimitExceeded/i, "rate_limit"],
+  [/ModelTimeout|RequestTimeout|^TimeoutError$/i, "timeout"],
+  [/ServiceUnavailable|InternalServer|InternalFailure|ModelNotReady|ModelError|ModelStreamError/i, "overloaded"],
+  [/AccessDenied|ExpiredToken|RequestExpired|UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId|OptInRequired/i, "auth"],
+  [/Signature|MissingAuthentication|NotAuthorized|AuthFailure/i, "auth"],
+  [/^(?:CredentialsProvider|TokenProvider|Provider)Error$/i, "auth"],
+  [/ResourceNotFound|UnknownOperation/i, "model_not_found"],
 ];
 
-const tooLong = /(?:input|prompt)[^.]{0,200} too long|too many (?:input )?tokens|maximum context|exceed context limit|exceeds? the (?:model'?s )?maximum/i;
+const tooLong =
+  /(?:input|prompt)[^.]{0,200} too long|too many (?:input )?tokens|maximum context|exceed context limit|exceeds? the (?:model'?s )?maximum/i;
 const unknownModel = /model (?:identifier|id)\b[^.]{0,200}(?:invalid|not (?:found|exist|supported))|on-demand throughput isn.t supported/i;
 const spent = /per day|billing|insufficient_quota/i;
 
@@ -39,7 +40,7 @@ export function faultOf({ name, message, code, status }: Failure): ModelFault {
   if (named !== undefined) return named === "rate_limit" && spent.test(message) ? "quota" : named;
   if (tooLong.test(message) || status === 413) return "context_overflow";
   if (unknownModel.test(message)) return "model_not_found";
-  if (name.includes("Validation")) return "invalid_request";
+  if (/validation/i.test(name)) return "invalid_request";
   return status === undefined ? "network" : faultOfStatus(status);
 }
 

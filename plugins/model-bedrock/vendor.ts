@@ -29,11 +29,11 @@ export function isClaude(model: string): boolean {
 
 /** Version of a Claude as a number, 405 for 4.5; 0 for others and the oldest ones. */
 export function claudeVersion(model: string): number {
-  const [, major, minor] = /anthropic\.claude-(?:[a-z]+-)?(\d{1,2})(?:-(\d{1,2}))?(?=[-.:]|$)/.exec(model) ?? [];
+  const [, major, minor] = /(?:^|[./])anthropic\.claude-(?:[a-z]+-)?(\d{1,2})(?:-(\d{1,2}))?(?=[-.:]|$)/.exec(model) ?? [];
   return Number(major ?? 0) * 100 + Number(minor ?? 0);
 }
 
 /** Models of the other makers, and the older ones of this one, refuse requests with marks for the cache (AWS user guide, "Prompt caching"). */
 export function cachesPrompts(model: string): boolean {
-  return claudeVersion(model) >= 307 || /anthropic\.claude-3-5-haiku/.test(model);
+  return claudeVersion(model) >= 307 || /(?:^|[./])anthropic\.claude-3-5-haiku/.test(model);
 }
