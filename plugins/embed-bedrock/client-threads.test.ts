@@ -3,16 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { embeddingContext } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ClientThreads, createClientThreads } from "./client-threads.ts";
 
 let dir: string;
 let threads: ClientThreads;
 
-/** A thread that tells its number, dies of the text "die" and says nothing to "wait". */
+/** A thread that tells its number, dies of the text "die" and says nothing to "wait"; a conversation gets as many events as it asks for, then its end if it wants one. */
 const thread = `
 import { parentPort, threadId } from "node:worker_threads";
-parentPort.on("message", ({ id, embed }) => {
+parentPort.on("message", ({ id, embed, converse, abort }) => {
+  if (abort) return parentPort.postMessage({ warning: "aborted " + abort });
+  for (let n = 0; n < converse?.events; n++) parentPort.postMessage({ id, event: { n } });
+  if (converse) return converse.end && parentPort.postMessage({ id, ...converse.end });
   if (embed?.texts[0] === "die") throw new Error("out of luck");
   if (embed?.texts[0] === "wait") return;
   parentPort.postMessage({ warning: "odd keys" });
@@ -89,4 +92,49 @@ test("what the vendor's package warns of stands in the log", async () => {
   const warnings: string[] = [];
   await lease("us-east-1", warnings).embed(say("hi"), never);
   expect(warnings).toEqual(["bedrock: odd keys"]);
+});
+
+describe("a conversation", () => {
+  const end = { reply: { resolved: true } };
+  const read = async (events: AsyncIterable<object>, seen: object[] = []) => {
+    for await (const event of events) seen.push(event);
+    return seen;
+  };
+
+  test("gives its events in order, then ends", async () => {
+    expect(await read(lease().converse({ events: 3, end }, never))).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+  });
+
+  test("that fails gives what came before, then the reason", async () => {
+    const seen: object[] = [];
+    const failure = { name: "ThrottlingException", message: "slow down" };
+    await expect(read(lease().converse({ events: 2, end: { failure } }, never), seen)).rejects.toMatchObject({ failure });
+    expect(seen).toHaveLength(2);
+  });
+
+  test("ends with its signal, with the end of its reader and with that of the threads, and the thread hears of it", async () => {
+    const warnings: string[] = [];
+    const held = lease("us-east-1", warnings);
+    const stop = new AbortController();
+    const stopped = expect(read(held.converse({ events: 1 }, stop.signal))).rejects.toMatchObject({ name: "AbortError" });
+    stop.abort();
+    await stopped;
+    for await (const _ of held.converse({ events: 1 }, never)) break;
+    await expect.poll(() => warnings).toEqual(["bedrock: aborted 1", "bedrock: aborted 2"]);
+    await expect(read(held.converse({ events: 1 }, AbortSignal.abort()))).rejects.toMatchObject({ name: "AbortError" });
+    const closed = expect(read(held.converse({ events: 1 }, never))).rejects.toMatchObject({
+      failure: { message: "the provider was closed" },
+    });
+    await threads.close();
+    await closed;
+  });
+
+  test("whose reader is 10,000 events behind fails", async () => {
+    const warnings: string[] = [];
+    const events = lease("us-east-1", warnings).converse({ events: 10_002, end }, never)[Symbol.asyncIterator]();
+    expect(await events.next()).toMatchObject({ value: { n: 0 } });
+    await expect.poll(() => warnings).toEqual(["bedrock: aborted 1"]);
+    const rest = { [Symbol.asyncIterator]: () => events };
+    await expect(read(rest)).rejects.toMatchObject({ failure: { message: expect.stringContaining("wait to be read") } });
+  });
 });

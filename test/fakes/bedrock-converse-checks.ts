@@ -17,7 +17,7 @@ type Choice = { any?: object; auto?: object; tool?: { name: string } };
 
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Reason why the Converse API would refuse a request, or undefined. `issued`: contents of answers with calls, by the ids of these. */
+/** Reason why the Converse API would refuse a request, or undefined. `issued`: contents of answers with calls, by the model and the id of each. */
 export function checkConverse(model: string, body: ConverseBody, issued: ReadonlyMap<string, object[]>): string | undefined {
   const keeps = /anthropic\.claude-(?:[a-z]+-[4-9]|3-7|3-5-haiku)/.test(model);
   return (
@@ -110,7 +110,7 @@ function checkAnswer(model: string, blocks: Block[], issued: ReadonlyMap<string,
     if (!toolName.test(String(toolUse.toolUseId))) return "toolUse.toolUseId: failed to satisfy constraint";
     if (typeof toolUse.input !== "object" || toolUse.input === null || Array.isArray(toolUse.input))
       return "toolUse.input: not a valid JSON object";
-    const sent = issued.get(String(toolUse.toolUseId));
+    const sent = issued.get(`${model} ${toolUse.toolUseId}`);
     if (sent && !isDeepStrictEqual(blocks, sent)) return "`thinking` or `redacted_thinking` blocks cannot be modified";
   }
   return undefined;

@@ -46,7 +46,8 @@ const codec = new EventStreamCodec(
 
 /**
  * A loopback server that speaks `ConverseStream` over HTTP/1.1: it makes every signature again, checks the whole conversation, and acts by what stands behind the
- * first colon in the name of the model (`bedrock-converse-scripts.ts`). Blocks of an answer that called tools must come back as they went out.
+ * first colon in the name of the model (`bedrock-converse-scripts.ts`). Blocks of an answer that called tools
+ * must come back to the same model as they went out.
  */
 export async function startFakeConverse({ bearer, region = "us-east-1", seed = 1 }: FakeConverseOptions = {}): Promise<FakeConverse> {
   const identity: AwsIdentity = { accessKeyId: "AKIAFAKEBEDROCK00001", secretAccessKey: "fake/secret+of/bedrock0123456789abcdefgh" };
@@ -73,7 +74,7 @@ export async function startFakeConverse({ bearer, region = "us-east-1", seed = 1
     const script = refusal(req, bytes, model) ?? conversed(request);
     if ("status" in script) return fail(res, script);
     for (const block of script.content)
-      if ("toolUse" in block) issued.set((block.toolUse as { toolUseId: string }).toolUseId, script.content);
+      if ("toolUse" in block) issued.set(`${model} ${(block.toolUse as { toolUseId: string }).toolUseId}`, script.content);
     await stream(res, script, random);
   }
 
