@@ -58,6 +58,13 @@ afterAll(async () => {
   await vendor.close();
 });
 
+/** Data of the vendor in a block, as it was given out. */
+function metaOf({ reasoningContent }: { reasoningContent?: { redactedContent?: string; reasoningText?: { signature: string } } }) {
+  if (!reasoningContent) return [];
+  const { redactedContent: redacted, reasoningText } = reasoningContent;
+  return [{ bedrock: redacted === undefined ? { signature: reasoningText?.signature } : { redacted } }];
+}
+
 const named = (word: string) => `anthropic.claude-opus-4-6:${word}`;
 const model = (word: string) => ({ model: named(word) });
 const tools = [searchTool];
@@ -66,7 +73,8 @@ describe("the conformance suite", () => {
   modelProviderContract(() => ({
     provider,
     text: model("text"),
-    tool: { ...model("tool"), tools },
+    tool: { ...model("redacted"), tools },
+    replayedMeta: () => (vendor.requests.at(-1)?.body.messages ?? []).flatMap(({ content }) => content.flatMap(metaOf)),
     slow: model("hang:4"),
     faults: {
       auth: model("http:denied"),
@@ -159,8 +167,8 @@ describe("a turn", () => {
 
 describe("an end", () => {
   test("of the connection is a fault of the network, behind whichever event", async () => {
-    // The eleventh is the stop reason.
-    const turns = ["cut", "broken", "ended"].flatMap((word) => Array.from({ length: 11 }, (_, frames) => `${word}:${frames}`));
+    // The eleventh has the stop reason.
+    const turns = [...Array.from({ length: 11 }, (_, frames) => `cut:${frames}`), "broken:4", "ended:0", "ended:4", "ended:10"];
     const faults = await Promise.all(turns.map((word) => faultOf(provider, modelRequest(named(word)))));
     expect(faults.map(({ fault }, i) => [turns[i], fault])).toEqual(turns.map((word) => [word, "network"]));
     expect(await faultOf(provider, modelRequest(named("unreasoned")))).toMatchObject({ fault: "network" });
