@@ -15,7 +15,7 @@ export interface ConverseRequest {
   /** Body as it came. */
   text: string;
   body: ConverseBody;
-  /** What was refused about it, if anything. */
+  /** Reason for which it was refused, if it was. */
   refused?: string;
   /** Resolves when the answer is over; `aborted` = the client's socket closed before its end. */
   ended: Promise<{ aborted: boolean }>;
