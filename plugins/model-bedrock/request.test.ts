@@ -29,6 +29,18 @@ const called = (content: Extract<ModelMessage, { role: "assistant" }>["content"]
 const signed = { type: "reasoning" as const, text: "Hm.", meta: { bedrock: { signature: "s+/=" } } };
 const sealed = { type: "reasoning" as const, text: "", redacted: true as const, meta: { bedrock: { redacted: "AP8Q" } } };
 
+test.each([
+  [nova, { temperature: 0.5, topP: 0.2 }],
+  ["anthropic.claude-3-5-sonnet-20241022-v2:0", { temperature: 0.5, topP: 0.2 }],
+  [haiku, { temperature: 0.5 }],
+  [opus, { temperature: 0.5 }],
+  ["us.anthropic.claude-opus-4-7-v1", {}],
+])("%s is sampled as it can be", (model, expected) => {
+  const { maxTokens: _, ...sampling } = (inputOf(model, { sampling: { temperature: 0.5, topP: 0.2 } }).inferenceConfig ?? {}) as JsonObject;
+  expect(sampling).toEqual(expected);
+  expect(inputOf(haiku, { sampling: { topP: 0.2 } }).inferenceConfig).toMatchObject({ topP: 0.2 });
+});
+
 test("marks for the cache stand where a Claude keeps its prompt, and nowhere else", () => {
   expect(inputOf(opus, { tools })).toEqual({
     modelId: opus,
@@ -69,7 +81,7 @@ test("the config's parameters stand below the request's own, those of the API wh
   const params = { temperature: 0.1, top_p: 0.2, stop_sequences: ["A"], top_k: 5, guardrailConfig: { guardrailIdentifier: "g" } };
   const settings = { params, modelParams: { [opus]: { top_k: 9 } } };
   expect(inputOf(opus, { settings, sampling: { temperature: 0.5, stop: ["END"] } })).toMatchObject({
-    inferenceConfig: { maxTokens: 8_192, temperature: 0.5, topP: 0.2, stopSequences: ["END"] },
+    inferenceConfig: { maxTokens: 8_192, temperature: 0.5, stopSequences: ["END"] },
     additionalModelRequestFields: { top_k: 9 },
     guardrailConfig: { guardrailIdentifier: "g" },
   });
@@ -113,7 +125,7 @@ describe("thinking", () => {
   test("leaves no room for temperature, unless it is off", () => {
     const sampling = { temperature: 0.5, topP: 0.5 };
     expect(inputOf(opus, { sampling, thinking: "low", settings: thinker(opus) }).inferenceConfig).toEqual({ maxTokens: 8_192 });
-    expect(inputOf(opus, { sampling, thinking: "off", settings: thinker(opus) }).inferenceConfig).toMatchObject(sampling);
+    expect(inputOf(opus, { sampling, thinking: "off", settings: thinker(opus) }).inferenceConfig).toMatchObject({ temperature: 0.5 });
   });
 
   test("with an effort that nobody knows is refused, with those that are known", () => {

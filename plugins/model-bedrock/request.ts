@@ -18,6 +18,9 @@ const DEFAULT_MAX_TOKENS = 8_192;
 const MARKED_TURNS = 2;
 /** The first Claude that can be held to the schema of a tool. */
 const FIRST_STRICT = 405;
+/** The first Claude that takes a temperature or a top-p, and refuses both together; and the first that takes neither. */
+const FIRST_EITHER_OR = 401;
+const FIRST_UNSAMPLED = 407;
 
 const cachePoint = { cachePoint: { type: "default" } };
 const jsonOnly = { text: "Answer with one JSON object and nothing else." };
@@ -68,10 +71,14 @@ function toInference(
   const configured = typeof params.max_tokens === "number" ? params.max_tokens : undefined;
   const asked = sampling.maxTokens ?? configured ?? limit ?? (cachesPrompts(model) ? DEFAULT_MAX_TOKENS : undefined);
   const isThinking = thinking !== undefined && (thinking.fields.thinking as { type: string }).type !== "disabled";
+  const temperature = sampling.temperature ?? params.temperature;
+  const topP = sampling.topP ?? params.top_p;
+  const version = claudeVersion(model);
+  const isSampled = !isThinking && version < FIRST_UNSAMPLED;
   const all: JsonObject = {
     maxTokens: asked === undefined ? undefined : Math.min(asked + (thinking?.budget ?? 0), limit ?? Number.POSITIVE_INFINITY),
-    temperature: isThinking ? undefined : (sampling.temperature ?? params.temperature),
-    topP: isThinking ? undefined : (sampling.topP ?? params.top_p),
+    temperature: isSampled ? temperature : undefined,
+    topP: isSampled && (temperature === undefined || version < FIRST_EITHER_OR) ? topP : undefined,
     stopSequences: sampling.stop ?? params.stop_sequences,
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
