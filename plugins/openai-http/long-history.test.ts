@@ -1,3 +1,4 @@
+import type { SvcConfigInput } from "svc/sdk";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { okText } from "../../test/fakes/openai-scripts.ts";
@@ -5,11 +6,12 @@ import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server
 
 let vendor: FakeOpenAi;
 let gateway: TestGateway;
+let config: SvcConfigInput;
 
 beforeAll(async () => {
   vendor = await startFakeOpenAi();
   const lab = { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }] };
-  const config = { models: { providers: { lab } } };
+  config = { models: { providers: { lab } } };
   gateway = await createTestGateway({ plugins: ["store", "agents", "model-openai-compatible", "openai-http"], config });
 });
 
@@ -52,4 +54,17 @@ test("more tool results at the end than one turn can hold are refused with the n
 
   expect(reply.status).toBe(400);
   expect(await reply.json()).toMatchObject({ error: { message: "messages: 1001 tool results at the end; at most 1000." } });
+});
+
+test("a response with a long history is continued after a change of the config of these routes", async () => {
+  const ask = async (body: object) => {
+    const answer = await gateway.fetch("/v1/responses", { method: "POST", body: JSON.stringify({ model: "svc", ...body }) });
+    return { code: answer.status, id: ((await answer.json()) as { id: string }).id };
+  };
+  const item = (content: string) => ({ type: "message", role: "user", content });
+  const { id } = await ask({ input: [item("x".repeat(9_000)), item("one")] });
+
+  await gateway.reload({ ...config, gateway: { http: { maxBodyBytes: 10_000_000 } } });
+
+  expect((await ask({ input: "two", previous_response_id: id })).code).toBe(200);
 });

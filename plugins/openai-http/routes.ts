@@ -6,14 +6,22 @@ import { errorResponse, toProblem } from "./error-body.ts";
 import { createModels } from "./models.ts";
 import { createDocumentHandler } from "./openapi/route.ts";
 import type { PdfReader } from "./pdf/reader.ts";
+import type { EarlierResponses } from "./responses/earlier.ts";
 import { createResponsesHandler } from "./responses/handler.ts";
 import { createToolsHandler } from "./tools-invoke/handler.ts";
 
 /** Maximum size of a request body of `/tools/invoke`. */
 const MAX_TOOL_BODY_BYTES = 2 * 1024 * 1024;
 
+/** What outlives the routes. */
+interface RouteDeps {
+  replays: ReturnType<typeof createReplays>;
+  pdf: PdfReader;
+  earlier: EarlierResponses;
+}
+
 /** The routes of the endpoints that are on. */
-export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<typeof createReplays>, pdf: PdfReader): Disposable[] {
+export function openRoutes(ctx: PluginContext<unknown>, { replays, pdf, earlier }: RouteDeps): Disposable[] {
   const { endpoints, maxBodyBytes } = ctx.snapshot().gateway.http;
   const common = { auth: "gateway", onError: (fault: Parameters<typeof toProblem>[0]) => errorResponse(toProblem(fault)) } as const;
   const routes: Disposable[] = [];
@@ -33,7 +41,7 @@ export function openRoutes(ctx: PluginContext<unknown>, replays: ReturnType<type
   }
   if (endpoints.responses.enabled) {
     const route = { ...common, method: "POST", path: "/v1/responses", match: "exact", scope: "operator.write" } as const;
-    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createResponsesHandler(ctx as PluginContext, pdf) }));
+    routes.push(ctx.registerHttpRoute({ ...route, maxBodyBytes, handler: createResponsesHandler(ctx as PluginContext, { pdf, earlier }) }));
   }
   if (endpoints.toolsInvoke.enabled) {
     const route = { ...common, method: "POST", path: "/tools/invoke", match: "exact", scope: "operator.write" } as const;

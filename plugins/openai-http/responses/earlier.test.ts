@@ -5,6 +5,7 @@ import { EarlierResponses } from "./earlier.ts";
 
 const session = { sessionKey: "agent:main:x", sessionId: "s1" };
 const owner = { caller: "secret", agentId: "main", headerKey: null };
+const found = { sessionKey: session.sessionKey, given: [] };
 const responseId = () => `resp_${randomUUID()}`;
 
 let now: number;
@@ -39,7 +40,7 @@ describe("a response", () => {
     await start().record(id, session, owner, []);
     now += 30 * 60_000 - 1;
 
-    expect(await start().sessionOf(id, owner)).toBe(session.sessionKey);
+    expect(await start().sessionOf(id, owner)).toEqual(found);
     expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBe("said");
     now += 1;
     await expect(start().sessionOf(id, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
@@ -78,7 +79,7 @@ describe("a response", () => {
 
     expect(rows.size).toBe(500);
     expect(JSON.stringify([...rows])).not.toContain(owner.caller);
-    expect(await earlier.sessionOf(ids[500] as string, owner)).toBe(session.sessionKey);
+    expect(await earlier.sessionOf(ids[500] as string, owner)).toEqual(found);
     now += 30 * 60_000;
     for (let i = 0; i < 26; i++) await earlier.record(responseId(), session, owner, []);
     expect(rows.size).toBe(26);
@@ -90,7 +91,7 @@ describe("a response", () => {
     const earlier = start();
     await earlier.record(id, session, owner, given);
 
-    expect(await earlier.sessionOf(id, owner)).toBe(session.sessionKey);
+    expect(await earlier.sessionOf(id, owner)).toEqual({ ...found, given });
     expect(earlier.givenOf(session.sessionKey)).toEqual(given);
     const later = start();
     await later.record(id, session, owner);
@@ -105,7 +106,7 @@ describe("a response", () => {
     for (const one of [id, other]) await earlier.record(one, session, owner);
     now += 29 * 60_000;
 
-    expect(await earlier.sessionOf(id, owner)).toBe(session.sessionKey);
+    expect(await earlier.sessionOf(id, owner)).toEqual(found);
     await expect(earlier.sessionOf(other, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
   });
 });

@@ -69,22 +69,23 @@ export class EarlierResponses {
   }
 
   /**
-   * The session of a response, for its owner.
+   * The session of a response, for its owner, and the long history that it began with: it may be forgotten while the request is read.
    * @throws {SvcError} `v1-previous-response-not-found` for one that is unknown, of somebody else, too old, whose session has begun anew, or whose long
    * history was lost with a restart
    */
-  async sessionOf(id: string, owner: ResponseOwner): Promise<string> {
+  async sessionOf(id: string, owner: ResponseOwner): Promise<{ sessionKey: string; given: GivenTurns }> {
     const row = /^resp_[0-9a-f-]{36}$/.test(id) ? await this.#find(id, owner) : undefined;
     const session = row && (await this.#ctx.service("store@2").sessions.get(row.sessionKey));
-    const isWhole = row?.hasGiven !== true || this.#given.of(row.sessionKey) !== undefined;
+    const given = row && this.#given.of(row.sessionKey, this.#ctx.clock.now());
+    const isWhole = row?.hasGiven !== true || given !== undefined;
     if (!row || !isWhole || session?.sessionId !== row.sessionId)
       throw openAiHttpErrors.v1PreviousResponseNotFound({ id: id.slice(0, 100) });
-    return row.sessionKey;
+    return { sessionKey: row.sessionKey, given: given ?? [] };
   }
 
   /** The long history that a session of a response began with. */
   givenOf(sessionKey: string): GivenTurns {
-    return this.#given.of(sessionKey) ?? [];
+    return this.#given.of(sessionKey, this.#ctx.clock.now()) ?? [];
   }
 
   /** The text of an earlier answer by the id of its message; undefined for one that is not known. */

@@ -6,6 +6,12 @@ type Turns = NonNullable<RunRequest["history"]>;
 const MAX_STORED_CHARS = 8_192;
 /** Histories that are remembered, in UTF-16 units together; the oldest go first. */
 const MAX_KEPT_CHARS = 16 * 1024 * 1024;
+/** Histories that are remembered: as many as responses that can be continued. */
+const MAX_KEPT = 500;
+/** Newest turns of a history that are remembered; a run reads no more rows of a conversation. */
+const MAX_KEPT_TURNS = 400;
+/** Size of a turn beside its content. */
+const TURN_CHARS = 300;
 
 /** True for a history that is remembered and not stored. */
 export function isLong(turns: Turns): boolean {
@@ -22,20 +28,24 @@ export class GivenHistories {
     this.#ttlMs = ttlMs;
   }
 
-  /** Keeps a history, or keeps it longer. */
-  keep(sessionKey: string, turns: Turns, now: number): void {
+  /** Keeps the newest turns of a history, or keeps them longer. */
+  keep(sessionKey: string, given: Turns, now: number): void {
     this.#drop(sessionKey);
-    const chars = charsOf(turns);
+    const turns = given.slice(-MAX_KEPT_TURNS);
+    const chars = charsOf(turns) + turns.length * TURN_CHARS;
     this.#kept.set(sessionKey, { turns, chars, at: now });
     this.#chars += chars;
     for (const [key, { at }] of this.#kept) {
-      if (this.#chars <= MAX_KEPT_CHARS && now - at < this.#ttlMs) return;
+      if (this.#chars <= MAX_KEPT_CHARS && this.#kept.size <= MAX_KEPT && now - at < this.#ttlMs) return;
       this.#drop(key);
     }
   }
 
-  of(sessionKey: string): Turns | undefined {
-    return this.#kept.get(sessionKey)?.turns;
+  of(sessionKey: string, now: number): Turns | undefined {
+    const kept = this.#kept.get(sessionKey);
+    if (!kept || now - kept.at < this.#ttlMs) return kept?.turns;
+    this.#drop(sessionKey);
+    return undefined;
   }
 
   #drop(key: string): void {
@@ -46,11 +56,12 @@ export class GivenHistories {
 
 function charsOf(turns: Turns): number {
   let chars = 0;
-  for (const { content } of turns) {
+  for (const { content, toolCallId = "", toolName = "" } of turns) {
+    chars += toolCallId.length + toolName.length;
     for (const block of content) {
       if (block.type === "text") chars += block.text.length;
       else if (block.type === "image" || block.type === "file") chars += block.data.length;
-      else if (block.type === "toolCall") chars += JSON.stringify(block.arguments ?? null).length;
+      else if (block.type === "toolCall") chars += block.id.length + block.name.length + (JSON.stringify(block.arguments) ?? "").length;
     }
   }
   return chars;

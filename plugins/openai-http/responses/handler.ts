@@ -8,7 +8,7 @@ import { modelReads } from "../model-reads.ts";
 import type { PdfReader } from "../pdf/reader.ts";
 import { checkBackendModelScope, parseBackendModel, resolveAgent, resolveTarget, type Target } from "../target.ts";
 import { demandInstruction } from "../tools.ts";
-import { EarlierResponses, type ResponseOwner } from "./earlier.ts";
+import type { EarlierResponses, ResponseOwner } from "./earlier.ts";
 import { isLong } from "./given-history.ts";
 import { toResponsesTurn } from "./input.ts";
 import { readMedia } from "./media.ts";
@@ -32,8 +32,10 @@ interface Work {
 }
 
 /** `POST /v1/responses`: parse, run, answer. */
-export function createResponsesHandler(ctx: PluginContext, pdf: PdfReader): (call: HttpCall) => Promise<Response> {
-  const earlier = new EarlierResponses(ctx);
+export function createResponsesHandler(
+  ctx: PluginContext,
+  { pdf, earlier }: { pdf: PdfReader; earlier: EarlierResponses },
+): (call: HttpCall) => Promise<Response> {
   return async (call) => {
     checkBackendModelScope(call);
     const request = parseResponsesRequest(await call.json());
@@ -79,7 +81,7 @@ interface Begun {
 }
 
 async function begin(id: string, { call, request, owner, earlier, pdf }: Begin & { pdf: PdfReader }, ctx: PluginContext): Promise<Begun> {
-  const target = await targetOf({ call, request, owner, earlier }, ctx);
+  const { target, remembered } = await targetOf({ call, request, owner, earlier }, ctx);
   const turn = toResponsesTurn(
     request.input,
     await referencedTexts(request.input, { owner, earlier, maxBytes: ctx.snapshot().gateway.http.maxBodyBytes }),
@@ -98,7 +100,7 @@ async function begin(id: string, { call, request, owner, earlier, pdf }: Begin &
   const { clientTools, demand, thinking, sampling } = request;
   const instruction = demand ? demandInstruction(demand, clientTools) : "";
   const system = [request.instructions, ...turn.system, ...texts, instruction].filter((text) => text !== "").join("\n\n");
-  const given = target.isFresh ? (isLong(turn.history) ? turn.history : []) : earlier.givenOf(target.sessionKey);
+  const given = target.isFresh ? (isLong(turn.history) ? turn.history : []) : remembered;
   const history = target.isFresh ? turn.history : [...given, ...turn.history];
   const run: RunRequest = {
     runId: id,
@@ -120,13 +122,16 @@ async function begin(id: string, { call, request, owner, earlier, pdf }: Begin &
   return { handle: await ctx.service("agents@1").run(run), given };
 }
 
-/** The session of the response that is continued, else that of the headers and of `user`. */
-async function targetOf({ call, request, owner, earlier }: Begin, ctx: PluginContext): Promise<Target> {
+/** The session of the response that is continued, else that of the headers and of `user`; and the long history that it began with. */
+async function targetOf(
+  { call, request, owner, earlier }: Begin,
+  ctx: PluginContext,
+): Promise<{ target: Target; remembered: Begun["given"] }> {
   const { model, user, previousResponseId } = request;
   const own = resolveTarget(ctx.service("agents@1"), { model, user, headers: call.req.headers }, sessionNames);
-  if (previousResponseId === undefined) return own;
-  const sessionKey = await earlier.sessionOf(previousResponseId, owner);
-  return { agentId: own.agentId, sessionKey, isFresh: false };
+  if (previousResponseId === undefined) return { target: own, remembered: earlier.givenOf(own.sessionKey) };
+  const { sessionKey, given } = await earlier.sessionOf(previousResponseId, owner);
+  return { target: { agentId: own.agentId, sessionKey, isFresh: false }, remembered: given };
 }
 
 /**
