@@ -200,8 +200,8 @@ export interface Agents {
    */
   checkModel(choice: { agentId?: string; model: string }): Promise<string>;
   /**
-   * Parts of a prompt that the model reads which would answer: `model`, else that of the session, else the first of the agent. Empty where its provider does not
-   * say. @throws as `run`
+   * Parts of a prompt that every model reads which may answer: `model`, else that of the session, else those of the agent with its fallbacks. Empty where the
+   * provider of one does not say. @throws as `run`
    */
   modelInput(choice: { agentId?: string; sessionKey?: string; model?: string }): Promise<ModelInput[]>;
   /**

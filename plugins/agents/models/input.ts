@@ -2,7 +2,8 @@ import type { Agents, ModelInput } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 
 /**
- * Parts of a prompt that the model reads which would answer, as its provider says; empty when it says nothing. Plugins that route to other models are not asked.
+ * Parts of a prompt that every model reads which may answer, fallbacks included, as their providers say; empty when one of them says nothing. Models that quote
+ * notes do not count, and plugins that route to other models are not asked.
  * @throws {SvcError} as `Agents.run`
  */
 export async function modelInput(
@@ -12,8 +13,10 @@ export async function modelInput(
   const { agentId, sessionKey } = kit.directory.resolve(target);
   const agent = kit.directory.get(agentId);
   const override = model === undefined ? (await kit.store().sessions.get(sessionKey))?.model : await kit.models.check(agent, model);
-  const first = (await kit.models.candidates(agent, override))[0];
-  if (!first) return [];
-  const models = await kit.catalog.models(first.provider);
-  return models.find(({ id }) => id === first.model)?.input ?? [];
+  const candidates = (await kit.models.candidates(agent, override)).filter(({ provider }) => !provider.embedded);
+  const inputs = await Promise.all(
+    candidates.map(async (one) => (await kit.catalog.models(one.provider)).find(({ id }) => id === one.model)?.input ?? []),
+  );
+  const [first = [], ...others] = inputs;
+  return first.filter((kind) => others.every((input) => input.includes(kind)));
 }
