@@ -1,4 +1,4 @@
-import type { MessageBlock } from "svc/sdk";
+import { commonErrors, type MessageBlock } from "svc/sdk";
 import { expect, test } from "vitest";
 import { readAudio, readFiles } from "./files.ts";
 import type { PdfContent } from "./pdf/job.ts";
@@ -23,6 +23,7 @@ const partOf = (text: string, mime: string, filename = "a"): MediaPart => ({
   from: { data: Buffer.from(text).toString("base64"), mime },
   filename,
 });
+const leftOut = { type: "file", mimeType: "application/octet-stream", data: "" };
 const csv = (text: string) => partOf(text, "text/csv");
 const pdf = partOf("%PDF-1.7", "application/pdf");
 
@@ -64,6 +65,19 @@ test("a PDF goes as it is to a model that reads it, an earlier one as what can b
   expect(behind).toEqual([[picture]]);
 });
 
+test("an earlier PDF goes again as it is to a model that reads it where reading PDF files is not installed, and else is a note", async () => {
+  const content = new PdfRefusal("not-installed");
+  const file = { type: "file", mimeType: "application/pdf", data: Buffer.from("%PDF-1.7").toString("base64"), fileName: "a" };
+
+  expect((await read([], [pdf], { content, readsPdf: true })).behind).toEqual([[file]]);
+  expect((await read([], [pdf], { content })).behind).toEqual([[leftOut]]);
+  expect((await read([], [pdf], { content: new PdfRefusal("encrypted"), readsPdf: true })).behind).toEqual([[leftOut]]);
+});
+
+test("too many PDF files at the same time are no fault of an earlier file: the request is busy", async () => {
+  expect((await read([], [pdf], { content: commonErrors.busy() })).found).toBe(commonErrors.busy().message);
+});
+
 test("a file of the present turn that cannot be read refuses the request; an earlier one is a note", async () => {
   const content = new PdfRefusal("encrypted");
   expect(await read([pdf], [], { content })).toMatchObject({
@@ -75,7 +89,7 @@ test("a file of the present turn that cannot be read refuses the request; an ear
   });
   expect(await read([], [pdf, csv("1")], { content })).toMatchObject({
     found: { texts: [expect.stringContaining("1")] },
-    behind: [[{ type: "text", text: "[file, which is left out]" }], []],
+    behind: [[leftOut], []],
   });
 });
 
@@ -93,5 +107,7 @@ test("recordings go to a model that takes audio, and are refused by name for ano
 
   expect(await answer("AAAA", true)).toEqual([{ type: "file", mimeType: "audio/mpeg", data: "AAAA" }]);
   expect(await answer("*", true)).toBe("messages.0.content.0.input_audio.data: not valid base64");
+  const many = (count: number) => readAudio(Array(count).fill(part), async () => true).catch((error: Error) => error.message);
+  expect([await many(20), await many(21)]).toEqual([expect.objectContaining({ length: 20 }), "messages: 21 recordings; at most 20"]);
   expect(await answer("AAAA", false)).toContain("messages.0.content.0.input_audio: the model does not take audio");
 });

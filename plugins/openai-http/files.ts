@@ -1,11 +1,13 @@
-import { messageOf, type RunRequest } from "svc/sdk";
+import { isSvcError, type MessageBlock, messageOf, type RunRequest } from "svc/sdk";
 import type { AudioPart } from "./content.ts";
 import { badRequest } from "./errors.ts";
 import { MAX_TOTAL_BYTES } from "./images.ts";
 import type { Turn } from "./prompt.ts";
+import type { MediaPart } from "./responses/content.ts";
 import { readBase64 } from "./responses/files.ts";
 import { MAX_FILES, type MediaOptions, readFilePart } from "./responses/media.ts";
-import { toRefusal } from "./responses/refusals.ts";
+import type { ReadPart } from "./responses/pdf-part.ts";
+import { PublicRefusal, toRefusal } from "./responses/refusals.ts";
 
 /** Files and recordings as a run gets them. */
 export interface ReadMedia {
@@ -15,7 +17,10 @@ export interface ReadMedia {
 }
 
 const invalidFile = "Invalid file content in `messages`.";
-const leftOut = { type: "text" as const, text: "[file, which is left out]" };
+/** Read as a note. A text would be part of what the user said, by which turns of a session are told from new ones. */
+const leftOut: MessageBlock = { type: "file", mimeType: "application/octet-stream", data: "" };
+/** Recordings in one request. */
+const MAX_RECORDINGS = 20;
 
 /**
  * Reads the files of the current turn, and those that the client sent again with earlier ones: the newest, and what cannot be read of them is a note. Pictures
@@ -43,7 +48,7 @@ export async function readFiles(turn: Pick<Turn, "files" | "earlierFiles">, opti
   return { ...read, texts: [...earlier, ...read.texts] };
 }
 
-/** The model has forgotten what it read by itself, so that earlier PDF files are always taken apart. */
+/** @throws {SvcError} `busy` when too many PDF files wait */
 async function readEarlier(
   { files, earlierFiles }: Pick<Turn, "files" | "earlierFiles">,
   options: Omit<MediaOptions, "fetch">,
@@ -56,8 +61,9 @@ async function readEarlier(
     const found =
       count < 0
         ? undefined
-        : await readFilePart(part, { ...options, readsPdf: async () => false }).catch((error: unknown) => {
+        : await readEarlierPart(part, options).catch((error: unknown) => {
             options.signal.throwIfAborted();
+            if (isSvcError(error, "busy")) throw error;
             options.refused(`${part.path}: ${messageOf(error)}`);
             return undefined;
           });
@@ -67,9 +73,17 @@ async function readEarlier(
     }
     left -= found.bytes;
     if (found.text !== undefined) texts.unshift(found.text);
-    for (const attachment of found.attachments) if (attachment.type === "image") turn.content.push(attachment);
+    for (const attachment of found.attachments) if (attachment.type !== "text") turn.content.push(attachment);
   }
   return texts;
+}
+
+/** The model has forgotten what it read by itself, so that earlier PDF files are taken apart; where that takes packages that are missing, it reads the file again. */
+function readEarlierPart(part: MediaPart, options: Omit<MediaOptions, "fetch">): Promise<ReadPart> {
+  return readFilePart(part, { ...options, readsPdf: async () => false }).catch(async (error: unknown) => {
+    if (error instanceof PublicRefusal && error.isMissingPackage && (await options.readsPdf())) return readFilePart(part, options);
+    throw error;
+  });
 }
 
 /**
@@ -77,6 +91,7 @@ async function readEarlier(
  * @throws {SvcError} `v1-bad-request`
  */
 export async function readAudio(parts: readonly AudioPart[], readsAudio: () => Promise<boolean>): Promise<ReadMedia["attachments"]> {
+  if (parts.length > MAX_RECORDINGS) throw badRequest(`messages: ${parts.length} recordings; at most ${MAX_RECORDINGS}`);
   const attachments: ReadMedia["attachments"] = [];
   let left = MAX_TOTAL_BYTES;
   for (const { path, mimeType, data } of parts) {

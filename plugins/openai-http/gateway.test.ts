@@ -195,6 +195,20 @@ describe("sessions", () => {
     expect(rows.map((r) => r.role)).toEqual(["user", "assistant", "user", "assistant"]);
   });
 
+  test("of a user hold each turn once, also with recordings and files that are notes when they are sent again", async () => {
+    const audio = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } };
+    const zip = { type: "file", file: { filename: "a.zip", file_data: "data:application/zip;base64,UEsD" } };
+    const first = [{ type: "text", text: "first" }, audio, zip];
+    await post({ user: "bea", messages: ask("first") });
+    const again = await post({
+      user: "bea",
+      messages: [{ role: "user", content: first }, { role: "assistant", content: okText }, ...ask("second")],
+    });
+
+    expect(again.status).toBe(200);
+    expect((await history("agent:main:openai-user:bea")).map((r) => r.role)).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
   test("of the header are shared with every other door", async () => {
     await client.chat.completions.create({ model: "svc/work", messages: ask("hi") }, { headers: { "x-svc-session-key": "door" } });
 

@@ -118,7 +118,10 @@ describe("which message is what", () => {
       audio: [{ path: "messages.2.content.0.input_audio", mimeType: "audio/mpeg", data: "AAAA" }],
       earlierFiles: [{ turn: turn.history[0], part: { path: "messages.0.content.0.file", from, filename: "old.csv" } }],
     });
-    expect(turn.history[0]?.content).toEqual([...text("User sent file(s) with no text."), ...text("[audio, which is not sent again]")]);
+    expect(turn.history[0]?.content).toEqual([
+      ...text("User sent file(s) with no text."),
+      { type: "file", mimeType: "audio/mpeg", data: "" },
+    ]);
   });
 
   test.each([

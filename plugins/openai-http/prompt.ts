@@ -32,7 +32,6 @@ const MAX_TOOL_RESULTS = 1_000;
 
 const onlyImages = "User sent image(s) with no text.";
 const onlyFiles = "User sent file(s) with no text.";
-const earlierAudio = "[audio, which is not sent again]";
 
 /**
  * The last `user` or `tool` message is the current turn, earlier ones are history, `system` and `developer` texts extend the system prompt. Pure.
@@ -100,10 +99,11 @@ interface Earlier {
 function toHistory(message: WireMessage, path: string, calls: Calls): Earlier[] {
   if (message.role === "user") {
     const { text, ...media } = readContent(message, path);
-    const shown = text === "" ? shownText({ text, ...media }) : text;
+    const shown = shownText({ text, ...media }) || text;
     if (shown === "") return [];
-    const content = [shown, ...media.audio.map(() => earlierAudio)].map((line) => ({ type: "text" as const, text: line }));
-    return [{ turn: { role: "user", content }, ...media }];
+    // Recordings are not sent again; the model reads a note.
+    const audio = media.audio.map(({ mimeType }) => ({ type: "file" as const, mimeType, data: "" }));
+    return [{ turn: { role: "user", content: [{ type: "text", text: shown }, ...audio] }, ...media }];
   }
   if (message.role === "assistant") {
     const { text } = readContent(message, path);

@@ -50,5 +50,6 @@ test("turns without text count as well: their ids, and what each takes beside it
 
   expect(keptOf(Array(400).fill(result))).toBe(9);
   expect(keptOf(Array(400).fill(call))).toBe(9);
+  expect(keptOf([{ role: "user", content: Array(400 * 14).fill({ type: "file", mimeType: "", data: "" }) }])).toBe(9);
   expect(keptOf(Array(400).fill({ role: "toolResult", content: [{ type: "text", text: "" }] }))).toBe(139);
 });

@@ -10,8 +10,8 @@ const MAX_KEPT_CHARS = 16 * 1024 * 1024;
 const MAX_KEPT = 500;
 /** Newest turns of a history that are remembered; a run reads no more rows of a conversation. */
 const MAX_KEPT_TURNS = 400;
-/** Size of a turn beside its content. */
-const TURN_CHARS = 300;
+/** Size of a block of a turn beside its content. */
+const BLOCK_CHARS = 300;
 
 /** True for a history that is remembered and not stored. */
 export function isLong(turns: Turns): boolean {
@@ -32,7 +32,7 @@ export class GivenHistories {
   keep(sessionKey: string, given: Turns, now: number): void {
     this.#drop(sessionKey);
     const turns = given.slice(-MAX_KEPT_TURNS);
-    const chars = charsOf(turns) + turns.length * TURN_CHARS;
+    const chars = charsOf(turns) + turns.reduce((sum, { content }) => sum + Math.max(1, content.length) * BLOCK_CHARS, 0);
     this.#kept.set(sessionKey, { turns, chars, at: now });
     this.#chars += chars;
     for (const [key, { at }] of this.#kept) {

@@ -29,6 +29,7 @@ const MAX_RESULTS = 1_000;
 const MAX_CALL_ID_CHARS = 4_096;
 const missing = "Missing user message in `input`.";
 const placeholders = { image: "User sent image(s) with no text.", file: "User sent file(s) with no text." };
+const anyType = { image: "image/*", file: "application/octet-stream" };
 
 /** One item, read. Items that say nothing to an agent are gone. */
 type Entry = { path: string } & (
@@ -158,9 +159,11 @@ function toHistory(entries: readonly Entry[], names: ReadonlyMap<string, string>
   return history;
 }
 
+/** Pictures and files of earlier turns are not read again: each is a block without data, which a model reads as a note. */
 function userHistory({ text, media }: ItemContent): GivenTurn[] {
-  const shown = text === "" && media.length > 0 ? placeholderOf(media) : text;
-  return shown === "" ? [] : [{ role: "user", content: [{ type: "text", text: shown }] }];
+  const shown = text.trim() === "" && media.length > 0 ? placeholderOf(media) : text;
+  const notes = media.map(({ kind }) => ({ type: kind, mimeType: anyType[kind], data: "" }));
+  return shown === "" ? [] : [{ role: "user", content: [{ type: "text", text: shown }, ...notes] }];
 }
 
 function callIdOf(item: InputItem, path: string): string {

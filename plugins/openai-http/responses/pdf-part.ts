@@ -56,6 +56,8 @@ async function extract(bytes: Buffer, { pdf, files, signal }: PdfOptions): Promi
   } catch (error) {
     if (!(error instanceof PdfRefusal)) throw error;
     // A damaged file is an invalid request like any other; the rest can be helped.
-    throw error.kind === "damaged" ? new Error(`${error.message}: ${error.detail}`) : new PublicRefusal(error.message, error.detail);
+    const { kind, message, detail } = error;
+    if (kind === "damaged") throw new Error(`${message}: ${detail}`);
+    throw new PublicRefusal(message, { detail, isMissingPackage: kind === "not-installed" || kind === "no-canvas" });
   }
 }

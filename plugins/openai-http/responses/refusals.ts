@@ -4,9 +4,12 @@ import { badRequest } from "../errors.ts";
 /** A refusal whose reason may go to the caller; `detail` is for the log. */
 export class PublicRefusal extends Error {
   readonly detail: string;
-  constructor(message: string, detail = "") {
+  /** The operator can help it: an optional package is not installed. */
+  readonly isMissingPackage: boolean;
+  constructor(message: string, { detail = "", isMissingPackage = false } = {}) {
     super(message);
     this.detail = detail;
+    this.isMissingPackage = isMissingPackage;
   }
 }
 
