@@ -22,16 +22,19 @@ afterAll(async () => {
 
 const post = (messages: unknown[]) => gateway.fetch("/v1/chat/completions", { method: "POST", body: JSON.stringify({ messages }) });
 
-test("a conversation of 12,000 messages is answered", async () => {
-  const turns = Array.from({ length: 6_000 }, (_, i) => [
+test("a conversation of 10,000 messages is answered, one of more is refused with the limit", async () => {
+  const turns = Array.from({ length: 5_000 }, (_, i) => [
     { role: "user", content: `question ${i}` },
     { role: "assistant", content: `answer ${i}` },
   ]);
 
-  const reply = await post([...turns.flat(), { role: "user", content: "and now?" }]);
+  const reply = await post([...turns.flat().slice(1), { role: "user", content: "and now?" }]);
 
   expect(reply.status).toBe(200);
   expect(await reply.json()).toMatchObject({ choices: [{ message: { content: okText } }] });
+  const refused = await post([...turns.flat(), { role: "user", content: "and now?" }]);
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { message: "messages: 10001 entries; at most 10000" } });
 });
 
 test("more than 500 pictures in earlier turns are refused with the number", async () => {

@@ -15,6 +15,11 @@ function refusal(body: unknown): string {
   return "accepted";
 }
 
+test("10,000 messages are accepted, one more is refused with the limit before any is read", () => {
+  expect(refusal({ messages: Array(10_000).fill(messages[0]) })).toBe("accepted");
+  expect(refusal({ messages: Array(10_001).fill(1) })).toBe("messages: 10001 entries; at most 10000");
+});
+
 test("the smallest request is messages; null counts as absent, unknown fields are ignored", () => {
   const empty = {
     model: undefined,

@@ -1,5 +1,6 @@
 import { formatIssues, type ModelSampling, z } from "svc/sdk";
 import { badRequest } from "./errors.ts";
+import { checkItemCount } from "./item-limit.ts";
 import { parseSampling } from "./sampling.ts";
 import { type CallForm, type ClientTools, parseCallFields } from "./tools.ts";
 
@@ -31,6 +32,7 @@ export interface ChatRequest extends ClientTools, CallForm {
  * @throws {SvcError} `v1-bad-request` with the first thing that is wrong
  */
 export function parseChatRequest(body: unknown): ChatRequest {
+  checkItemCount(body, "messages");
   const parsed = bodySchema.safeParse(body);
   if (!parsed.success) {
     const text = formatIssues(parsed.error.issues.slice(0, 1));

@@ -253,6 +253,7 @@ describe("a request is taken by the document exactly when the gateway takes it:"
     ["/v1/embeddings", false, { model: "svc", input: "x", encoding_format: "hex" }],
     ["/v1/embeddings", false, { model: "svc", input: "x", dimensions: 0 }],
     ["/tools/invoke", true, { name: "hello", args: 1, sessionKey: "main" }],
+    ["/tools/invoke", true, { tool: "hello" }],
     ["/tools/invoke", false, { name: 1 }],
     ["/tools/invoke", false, { name: "hello", dryRun: "yes" }],
     ["/tools/invoke", false, { name: "hello", idempotencyKey: "k".repeat(257) }],

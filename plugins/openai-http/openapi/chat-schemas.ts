@@ -1,4 +1,5 @@
 import { z } from "svc/sdk";
+import { MAX_ITEMS } from "../item-limit.ts";
 import { MAX_TOOLS } from "../tools.ts";
 import { agentModel, anyObject, effort, error, functionName, name, sampling } from "./schema-registry.ts";
 
@@ -67,7 +68,7 @@ export const chatRequest = name(
   z
     .object({
       model: agentModel.nullish(),
-      messages: z.array(message).describe("The last `user` or `tool` message is the turn, those before it are history."),
+      messages: z.array(message).max(MAX_ITEMS).describe("The last `user` or `tool` message is the turn, those before it are history."),
       stream: z.boolean().nullish(),
       stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
       user: z.string().nullish().describe("A stable session; without it each request stands alone."),

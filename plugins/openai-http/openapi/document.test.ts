@@ -54,6 +54,13 @@ test.each(operations)("$method $path names its parameters, its security and what
   expect(answers.filter(([, { description, content }]) => !description || !content["application/json"])).toEqual([]);
 });
 
+test("says how many messages and items a request may have", () => {
+  expect(document.components.schemas).toMatchObject({
+    ChatCompletionRequest: { properties: { messages: { maxItems: 10_000 } } },
+    ResponseRequest: { properties: { input: { anyOf: [{}, { maxItems: 10_000 }] } } },
+  });
+});
+
 test("is what npm run docs wrote, for the route and for the reference", () => {
   for (const path of ["../svc.openapi.json", "../../../sdk/docs/reference/openapi.json"])
     expect(JSON.parse(readFileSync(join(import.meta.dirname, path), "utf8"))).toEqual(document);

@@ -42,7 +42,7 @@ export const toolRequest = name(
     .object({
       name: z.string().nullish(),
       tool: z.string().nullish().describe("The same as `name`, which wins."),
-      args: z.unknown().describe("Anything but an object stands for no arguments."),
+      args: z.unknown().optional().describe("Anything but an object stands for no arguments."),
       action: z.string().nullish().describe("Becomes an argument for a tool that has one of this name."),
       agentId: z.string().nullish(),
       sessionKey: z.string().nullish().describe("Default: the main session of the agent."),

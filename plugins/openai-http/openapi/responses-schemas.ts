@@ -1,4 +1,5 @@
 import { z } from "svc/sdk";
+import { MAX_ITEMS } from "../item-limit.ts";
 import { bodySchema } from "../responses/request.ts";
 import { MAX_TOOLS } from "../tools.ts";
 import { agentModel, anyObject, effort, functionName, name, sampling } from "./schema-registry.ts";
@@ -32,7 +33,7 @@ export const responsesRequest = name(
       ...shape,
       model: agentModel,
       input: z
-        .union([z.string(), z.array(z.looseObject({ type: z.string().nullish(), role: z.string().nullish() }))])
+        .union([z.string(), z.array(z.looseObject({ type: z.string().nullish(), role: z.string().nullish() })).max(MAX_ITEMS)])
         .describe("A text, or items: `message`, `function_call`, `function_call_output`, `reasoning`, `item_reference`."),
       instructions: shape.instructions.describe("Extend the system prompt of this run; not inherited by `previous_response_id`."),
       previous_response_id: shape.previous_response_id.describe(

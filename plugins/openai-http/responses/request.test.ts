@@ -23,6 +23,7 @@ describe("a request is refused for", () => {
       { input: [{ type: "web_search_call" }] },
       'input.0.type: expected message, function_call, function_call_output, item_reference or reasoning, received "web_search_call"',
     ],
+    ["10,001 items", { input: Array(10_001).fill(1) }, "input: 10001 entries; at most 10000"],
     ["an unknown role", { input: [{ role: "critic", content: "x" }] }, "input.0.role: expected user, assistant, system or developer"],
     [
       "a part of another type",
@@ -125,6 +126,25 @@ describe("the items of an input", () => {
     });
   });
 
+  test("pictures and files of earlier turns are notes beside the text", () => {
+    const media = [
+      { type: "input_image", image_url: "data:image/png;base64,AAAA" },
+      { type: "input_file", file_data: "AAAA", filename: "a.txt" },
+    ];
+    const notes = [
+      { type: "image", mimeType: "image/*", data: "" },
+      { type: "file", mimeType: "application/octet-stream", data: "" },
+    ];
+
+    expect(
+      turn(user([{ type: "input_text", text: "see" }, ...media]), user([{ type: "input_text", text: " " }, ...media]), user("and?"))
+        .history,
+    ).toEqual([
+      { role: "user", content: [...text("see"), ...notes] },
+      { role: "user", content: [...text("User sent image(s) with no text."), ...notes] },
+    ]);
+  });
+
   test("calls that each have their result behind them are turns of their own", () => {
     expect(
       turn(user("a"), call("c1"), output("c1"), call("c2"), output("c2")).history.map(({ role, toolName }) => [role, toolName]),
@@ -163,7 +183,7 @@ describe("the items of an input", () => {
   test("are read in time that grows with their number", () => {
     const work = (n: number) => {
       const items = Array.from({ length: n }, (_, i) => [call(`c${i}`), output(`c${i}`), { role: "system", content: "x" }]).flat();
-      return () => turn(...items.slice(0, -2), user("y"));
+      return () => toResponsesTurn([...items.slice(0, -2), user("y")]);
     };
 
     expect(growth(work, { from: 250, to: 16_000 })).toBeLessThan(LINEAR);

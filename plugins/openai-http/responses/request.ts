@@ -1,5 +1,6 @@
 import { formatIssues, type JsonSchema, type ModelSampling, z } from "svc/sdk";
 import { badRequest } from "../errors.ts";
+import { checkItemCount } from "../item-limit.ts";
 import { parseEffort, parseSampling, thinkingOf } from "../sampling.ts";
 import type { ClientTools } from "../tools.ts";
 import { parseResponseTools, type ResponseTools } from "./tools.ts";
@@ -61,6 +62,7 @@ export interface ResponsesRequest extends ClientTools {
  * @throws {SvcError} `v1-bad-request` with the first thing that is wrong
  */
 export function parseResponsesRequest(body: unknown): ResponsesRequest {
+  checkItemCount(body, "input");
   const parsed = bodySchema.safeParse(body);
   if (!parsed.success) {
     const text = formatIssues(parsed.error.issues.slice(0, 1));

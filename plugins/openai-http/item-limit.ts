@@ -1,0 +1,14 @@
+import { isRecord } from "svc/sdk";
+import { badRequest } from "./errors.ts";
+
+/** Messages or items in one request. Each is read on the main thread. */
+export const MAX_ITEMS = 10_000;
+
+/**
+ * Refuses a body with too many of `field` before any of them is read.
+ * @throws {SvcError} `v1-bad-request`
+ */
+export function checkItemCount(body: unknown, field: "messages" | "input"): void {
+  const items = isRecord(body) ? body[field] : undefined;
+  if (Array.isArray(items) && items.length > MAX_ITEMS) throw badRequest(`${field}: ${items.length} entries; at most ${MAX_ITEMS}`);
+}
