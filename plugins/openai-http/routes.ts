@@ -13,7 +13,7 @@ import { createToolsHandler } from "./tools-invoke/handler.ts";
 /** Maximum size of a request body of `/tools/invoke`. */
 const MAX_TOOL_BODY_BYTES = 2 * 1024 * 1024;
 
-/** What outlives the routes. */
+/** State that outlives the routes. */
 interface RouteDeps {
   replays: ReturnType<typeof createReplays>;
   pdf: PdfReader;
