@@ -29,7 +29,7 @@ interface Borrowed {
 /** @param runtime finds the service, each time it is wanted @throws {SvcError} while nobody provides it */
 export function createLocalModelProvider(settings: LocalSettings, runtime: () => LocalRuntime): LocalModelProvider {
   const { models, firstAnswerMs } = settings;
-  const borrowed = new Map<string, Borrowed>();
+  const { chatOf, ...borrowed } = createBorrowedChats(runtime);
   let missing: string | undefined;
 
   /** Why the runtime cannot be used, if so; looks now. */
@@ -42,6 +42,49 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: () =>
     }
     return missing;
   };
+
+  async function* stream(req: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta> {
+    try {
+      signal.throwIfAborted();
+      const model = models.find(({ id }) => id === req.model);
+      if (!model)
+        throw new ModelError(
+          "model_not_found",
+          `local: there is no model "${req.model}"; models.providers.local.models has ${listOf(models)}`,
+        );
+      const request = toChatRequest(req, model);
+      yield* toDeltas((await chatOf(model)).stream(request, { signal }), req.tools);
+    } catch (error) {
+      if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
+      throw error;
+    }
+  }
+
+  const provider: ModelProvider = {
+    id: "local",
+    name: "Local models",
+    ...(models[0] === undefined ? {} : { defaultModel: models[0].id }),
+    firstAnswerMs,
+    models: () => models.map(({ id, info }) => ({ ...info, contextWindow: borrowed.contextWindow(id) ?? info.contextWindow ?? 0 })),
+    available() {
+      // Looked for again, because an installation takes effect without a restart.
+      if (missing !== undefined) void runtimeProblem();
+      const reason = models.length === 0 ? "models.providers.local.models names no model" : missing;
+      return reason === undefined ? { ok: true } : { ok: false, reason };
+    },
+    async probe(): Promise<ModelProbe> {
+      const reason = (await runtimeProblem()) ?? (models[0] && (await sizeOf(models[0]).then(() => undefined, messageOf)));
+      return reason === undefined ? { ok: true } : { ok: false, fault: "model_not_found", reason };
+    },
+    stream: (req, { signal }) => stream(req, signal),
+  };
+  void runtimeProblem();
+  return { provider, close: borrowed.close };
+}
+
+/** Models that were borrowed, by their ids. */
+function createBorrowedChats(runtime: () => LocalRuntime) {
+  const borrowed = new Map<string, Borrowed>();
 
   /** A file that was replaced is another model, and so is that of another runtime. */
   const chatOf = async (model: LocalModelSettings): Promise<LocalChat> => {
@@ -67,45 +110,9 @@ export function createLocalModelProvider(settings: LocalSettings, runtime: () =>
     }
   };
 
-  async function* stream(req: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta> {
-    try {
-      signal.throwIfAborted();
-      const model = models.find(({ id }) => id === req.model);
-      if (!model)
-        throw new ModelError(
-          "model_not_found",
-          `local: there is no model "${req.model}"; models.providers.local.models has ${listOf(models)}`,
-        );
-      const request = toChatRequest(req, model);
-      yield* toDeltas((await chatOf(model)).stream(request, { signal }), req.tools);
-    } catch (error) {
-      if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
-      throw error;
-    }
-  }
-
-  const provider: ModelProvider = {
-    id: "local",
-    name: "Local models",
-    ...(models[0] === undefined ? {} : { defaultModel: models[0].id }),
-    firstAnswerMs,
-    models: () =>
-      models.map(({ id, info }) => ({ ...info, contextWindow: borrowed.get(id)?.chat?.contextWindow() ?? info.contextWindow ?? 0 })),
-    available() {
-      // Looked for again, because an installation takes effect without a restart.
-      if (missing !== undefined) void runtimeProblem();
-      const reason = models.length === 0 ? "models.providers.local.models names no model" : missing;
-      return reason === undefined ? { ok: true } : { ok: false, reason };
-    },
-    async probe(): Promise<ModelProbe> {
-      const reason = (await runtimeProblem()) ?? (models[0] && (await sizeOf(models[0]).then(() => undefined, messageOf)));
-      return reason === undefined ? { ok: true } : { ok: false, fault: "model_not_found", reason };
-    },
-    stream: (req, { signal }) => stream(req, signal),
-  };
-  void runtimeProblem();
   return {
-    provider,
+    chatOf,
+    contextWindow: (id: string) => borrowed.get(id)?.chat?.contextWindow(),
     async close() {
       await Promise.all([...borrowed.values()].map(({ asked }) => asked.then((chat) => chat.close(), ignore)));
       borrowed.clear();
