@@ -6,7 +6,9 @@ const errorSchema = z.looseObject({
     details: z
       .array(
         z.looseObject({
-          ...{ "@type": z.string().optional(), reason: z.unknown().optional(), retryDelay: z.unknown().optional() },
+          "@type": z.string().optional(),
+          reason: z.unknown().optional(),
+          retryDelay: z.unknown().optional(),
           violations: z
             .array(z.looseObject({ quotaId: z.unknown().optional() }))
             .optional()

@@ -21,7 +21,7 @@ export function acceptable(schema: Schema, definitions: Definitions): Schema {
   return withItems(withValuesOfOneKind(withKnownReference(schema, definitions)));
 }
 
-/** What stands beside a reference may not say another kind than what it names. */
+/** Leaves out a reference to nowhere, and beside another what may say another kind than the definition does. */
 function withKnownReference(schema: Schema, definitions: Definitions): Schema {
   if (schema.$ref === undefined) return schema;
   const { $ref, ...rest } = schema;

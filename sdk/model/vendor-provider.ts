@@ -19,7 +19,7 @@ export interface VendorWire {
   list: ListRequest | readonly ModelInfo[];
   /** Meaning of the vendor's errors where it differs from the common rules. */
   faults?: FaultRules;
-  /** What is known of a model of the config by its id, as of its family; the config wins. */
+  /** Facts about a model of the config by its id, as those of its family; the config wins. */
   factsOf?(id: string): Omit<ModelInfo, "id">;
 }
 

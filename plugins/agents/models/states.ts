@@ -117,7 +117,7 @@ class KnownModelStates implements ModelStates {
     return [...named, ...(all.length > MAX_NAMED ? [`${all.length - MAX_NAMED} more`] : [])].join("; ");
   }
 
-  /** Who asks while the servers are being asked gets the same answer. */
+  /** Asks the servers; calls at the same time share one answer. */
   refresh(which: "all" | "named"): Promise<void> {
     const running = this.#refreshing.get(which) ?? this.#refresh(which).finally(() => this.#refreshing.delete(which));
     this.#refreshing.set(which, running);
