@@ -65,18 +65,18 @@ export function createLocalRuntime(options: LocalRuntimeOptions): { runtime: Loc
   const runtime: LocalRuntime = {
     check: async () => void (await findLibrary(vendor)),
     embedder(wanted) {
-      const { model, giveBack } = embedders.borrow(wanted);
-      return { embed: (text, how) => model.embed(text, how), close: giveBack };
+      const { model, release } = embedders.acquire(wanted);
+      return { embed: (text, how) => model.embed(text, how), close: release };
     },
     chat(wanted) {
-      const { model, giveBack } = chats.borrow(wanted);
+      const { model, release } = chats.acquire(wanted);
       return {
         stream: (request, how) => model.stream(request, how),
         contextWindow: () => model.contextWindow(),
         get isClosed() {
           return model.isClosed;
         },
-        close: giveBack,
+        close: release,
       };
     },
   };

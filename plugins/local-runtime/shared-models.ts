@@ -5,8 +5,8 @@ interface Closable {
 
 /** Models in use: those who want the same one share it. */
 export interface SharedModels<Wanted, Model extends Closable> {
-  /** @returns the model, and what gives it back: the last one who does so closes it; idempotent */
-  borrow(wanted: Wanted): { model: Model; giveBack(): Promise<void> };
+  /** @returns the model, and its release: the last user that releases it closes it; idempotent */
+  acquire(wanted: Wanted): { model: Model; release(): Promise<void> };
   /** Closes all, whoever still has them. */
   close(): Promise<void>;
 }
@@ -15,17 +15,17 @@ export interface SharedModels<Wanted, Model extends Closable> {
 export function createSharedModels<Wanted, Model extends Closable>(open: (wanted: Wanted) => Model): SharedModels<Wanted, Model> {
   const shared = new Map<string, { model: Model; users: number }>();
   return {
-    borrow(wanted) {
+    acquire(wanted) {
       const key = JSON.stringify(wanted);
       const one = shared.get(key) ?? { model: open(wanted), users: 0 };
       shared.set(key, one);
       one.users++;
-      let isBack = false;
+      let isReleased = false;
       return {
         model: one.model,
-        async giveBack() {
-          if (isBack) return;
-          isBack = true;
+        async release() {
+          if (isReleased) return;
+          isReleased = true;
           if (--one.users > 0) return;
           shared.delete(key);
           await one.model.close();

@@ -1,5 +1,5 @@
 import { type ModelInfo, type ModelInput, z } from "svc/sdk";
-import { thinkingStyleOf } from "./thinking.ts";
+import { factsOf } from "./models.ts";
 
 const supported = z.looseObject({ supported: z.boolean() }).optional().catch(undefined);
 const size = z.number().int().positive().nullish().catch(undefined);
@@ -15,26 +15,23 @@ const listSchema = z.looseObject({
   ),
 });
 
-const textOnly = /claude-(?:instant|v?[12](?!\d))/;
-
 /** All of them: the vendor's pages have 20 unless another number is asked for. */
 export const listPath = "/models?limit=1000";
 
 /** Reads the vendor's list of models. What an entry does not tell about a Claude, its name does. @throws {ZodError} when it is no list */
 export function readModels(body: unknown): ModelInfo[] {
   return listSchema.parse(body).data.map(({ id, display_name: name, max_input_tokens, max_tokens, capabilities }) => {
-    const isClaude = id.includes("claude-");
-    const reasoning = capabilities?.thinking?.supported ?? (isClaude ? thinkingStyleOf(id, undefined) !== "none" : undefined);
-    const reads = isClaude && !textOnly.test(id);
-    const image = capabilities?.image_input?.supported ?? reads;
-    const pdf = capabilities?.pdf_input?.supported ?? reads;
+    const known = factsOf(id);
+    const reasoning = capabilities?.thinking?.supported ?? known.reasoning;
+    const image = capabilities?.image_input?.supported ?? known.input?.includes("image") ?? false;
+    const pdf = capabilities?.pdf_input?.supported ?? known.input?.includes("pdf") ?? false;
     return {
       id,
       ...(name === undefined ? {} : { name }),
       ...(max_input_tokens ? { contextWindow: max_input_tokens } : {}),
       ...(max_tokens ? { maxTokens: max_tokens } : {}),
       ...(reasoning === undefined ? {} : { reasoning }),
-      ...(isClaude || capabilities?.image_input !== undefined ? { input: inputsOf(image, pdf) } : {}),
+      ...(known.input || capabilities?.image_input !== undefined ? { input: inputsOf(image, pdf) } : {}),
     };
   });
 }

@@ -1,4 +1,5 @@
 import { type ModelInfo, z } from "svc/sdk";
+import { factsOf } from "./models.ts";
 
 const size = z.number().int().positive().optional().catch(undefined);
 const listSchema = z.looseObject({
@@ -24,14 +25,15 @@ export function readModels(body: unknown): ModelInfo[] {
     .models.filter(({ supportedGenerationMethods: methods }) => methods === undefined || methods.includes("generateContent"))
     .map(({ name, displayName, inputTokenLimit, outputTokenLimit, thinking }) => {
       const id = name.replace(/^models\//, "");
+      const { input } = factsOf(id);
       return {
         id,
         ...(displayName === undefined ? {} : { name: displayName }),
         ...(inputTokenLimit ? { contextWindow: inputTokenLimit } : {}),
         ...(outputTokenLimit ? { maxTokens: outputTokenLimit } : {}),
         ...(thinking === undefined ? {} : { reasoning: thinking }),
-        // The list does not tell; every Gemini since 1.5 reads all of them.
-        ...(id.startsWith("gemini-") ? { input: ["text" as const, "image" as const, "pdf" as const, "audio" as const] } : {}),
+        // The list does not tell.
+        ...(input === undefined ? {} : { input }),
       };
     });
 }
