@@ -166,7 +166,7 @@ describe("a turn", () => {
   });
 
   test("an address without a path has the version", async () => {
-    const lab = provider({ baseUrl: vendor.url });
+    const lab = provider({ baseUrl: vendor.origin });
     expect(textOf(await collect(lab, modelRequest("claude-opus-4-6")))).toBe(answerText);
     expect(await lab.models()).not.toEqual([]);
     expect(vendor.requests.map(({ path }) => path)).toEqual(["/v1/messages", "/v1/models?limit=1000"]);

@@ -56,7 +56,7 @@ describe("a turn", () => {
 
   test("sends the key in a header, and what the request says over the config's parameters", async () => {
     const lab = provider({
-      baseUrl: `${vendor.url}/v1beta/openai/`,
+      baseUrl: `${vendor.origin}/v1beta/openai/`,
       params: { generationConfig: { topK: 5, temperature: 0.1 }, safetySettings: [], contents: [] },
       modelParams: { [model("")]: { generationConfig: { topK: 9 } } },
       models: [{ id: model(""), maxTokens: 50 }],

@@ -1,8 +1,8 @@
 import { checkMessages, type MessagesRequest } from "./anthropic-checks.ts";
 import { type AnthropicScript, eventsOf, scriptFor } from "./anthropic-scripts.ts";
-import { type EventServer, type EventServerReply, type EventServerRequest, startEventServer } from "./event-server.ts";
+import { type ModelServer, type ModelServerAnswer, type ModelServerRequest, startModelServer } from "./model-server.ts";
 
-export interface FakeAnthropic extends EventServer {
+export interface FakeAnthropic extends ModelServer {
   /** Base address, with `/v1`. */
   baseUrl: string;
   apiKey: string;
@@ -18,11 +18,11 @@ export async function startFakeAnthropic(options: { seed?: number } = {}): Promi
   const issued = new Map<string, object[]>();
   const attempts = new Map<string, number>();
 
-  function reply(request: EventServerRequest): EventServerReply {
+  function reply(request: ModelServerRequest): ModelServerAnswer {
     if (request.headers["x-api-key"] !== apiKey) return failure(401, "authentication_error", "invalid x-api-key");
     if (request.headers["anthropic-version"] !== "2023-06-01")
       return failure(400, "invalid_request_error", "anthropic-version: header is required");
-    if (request.method === "GET" && request.path === "/v1/models?limit=1000") return { status: 200, body: modelList };
+    if (request.method === "GET" && request.path === "/v1/models?limit=1000") return { kind: "json", status: 200, body: modelList };
     if (request.method !== "POST" || request.path !== "/v1/messages") return failure(404, "not_found_error", "Not Found");
     if (!request.headers["content-type"]?.startsWith("application/json")) return failure(400, "invalid_request_error", "send JSON");
     const problem = checkMessages(request.body, issued);
@@ -33,20 +33,20 @@ export async function startFakeAnthropic(options: { seed?: number } = {}): Promi
     return toReply(scriptFor(body, attempt), issued);
   }
 
-  const server = await startEventServer(reply, options.seed);
-  return { ...server, baseUrl: `${server.url}/v1`, apiKey };
+  const server = await startModelServer(reply, options.seed);
+  return { ...server, baseUrl: `${server.origin}/v1`, apiKey };
 }
 
-function toReply(script: AnthropicScript, issued: Map<string, object[]>): EventServerReply {
-  if ("error" in script) return { status: script.error, body: script.body, headers: script.headers ?? {} };
+function toReply(script: AnthropicScript, issued: Map<string, object[]>): ModelServerAnswer {
+  if ("error" in script) return { kind: "json", status: script.error, body: script.body, headers: script.headers ?? {} };
   const { content, events = Number.POSITIVE_INFINITY, end } = script;
   for (const block of content) if (block.type === "tool_use") issued.set(String(block.id), content);
   const all = eventsOf(script).map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-  return { events: all.slice(0, events), ...(end === undefined ? {} : { end }) };
+  return { kind: "stream", type: "text/event-stream; charset=utf-8", frames: all.slice(0, events), ...(end === undefined ? {} : { end }) };
 }
 
-function failure(status: number, type: string, message: string): EventServerReply {
-  return { status, body: { type: "error", error: { type, message }, request_id: "req_fake" } };
+function failure(status: number, type: string, message: string): ModelServerAnswer {
+  return { kind: "json", status, body: { type: "error", error: { type, message }, request_id: "req_fake" } };
 }
 
 const yes = { supported: true };

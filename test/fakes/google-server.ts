@@ -1,8 +1,8 @@
-import { type EventServer, type EventServerReply, type EventServerRequest, startEventServer } from "./event-server.ts";
 import { checkGenerate, type GenerateRequest } from "./google-checks.ts";
 import { chunksOf, type GoogleScript, scriptFor } from "./google-scripts.ts";
+import { type ModelServer, type ModelServerAnswer, type ModelServerRequest, startModelServer } from "./model-server.ts";
 
-export interface FakeGoogle extends EventServer {
+export interface FakeGoogle extends ModelServer {
   /** Base address, with `/v1beta`. */
   baseUrl: string;
   apiKey: string;
@@ -17,10 +17,10 @@ export async function startFakeGoogle(options: { seed?: number } = {}): Promise<
   const issued = new Map<string, object>();
   const attempts = new Map<string, number>();
 
-  function reply(request: EventServerRequest): EventServerReply {
+  function reply(request: ModelServerRequest): ModelServerAnswer {
     if (request.headers["x-goog-api-key"] !== apiKey)
       return toReply(scriptFor({ contents: [] }, { model: "~http~API_KEY_INVALID", attempt: 1 }));
-    if (request.method === "GET" && request.path === "/v1beta/models?pageSize=1000") return { status: 200, body: modelList };
+    if (request.method === "GET" && request.path === "/v1beta/models?pageSize=1000") return { kind: "json", status: 200, body: modelList };
     const [, model] = /^\/v1beta\/models\/([^/:?]+):streamGenerateContent\?alt=sse$/.exec(request.path) ?? [];
     if (request.method !== "POST" || model === undefined) return failure(404, "NOT_FOUND", "Requested entity was not found.");
     if (!request.headers["content-type"]?.startsWith("application/json")) return failure(400, "INVALID_ARGUMENT", "send JSON");
@@ -33,18 +33,19 @@ export async function startFakeGoogle(options: { seed?: number } = {}): Promise<
     return toReply(script);
   }
 
-  const server = await startEventServer(reply, options.seed);
-  return { ...server, baseUrl: `${server.url}/v1beta`, apiKey };
+  const server = await startModelServer(reply, options.seed);
+  return { ...server, baseUrl: `${server.origin}/v1beta`, apiKey };
 }
 
-function toReply(script: GoogleScript): EventServerReply {
-  if ("error" in script) return { status: script.error.code, body: { error: script.error } };
+function toReply(script: GoogleScript): ModelServerAnswer {
+  if ("error" in script) return { kind: "json", status: script.error.code, body: { error: script.error } };
   const all = chunksOf(script).map((chunk) => `data: ${JSON.stringify(chunk)}\r\n\r\n`);
-  return { events: all.slice(0, script.chunks ?? all.length), ...(script.end === undefined ? {} : { end: script.end }) };
+  const frames = all.slice(0, script.chunks ?? all.length);
+  return { kind: "stream", type: "text/event-stream", frames, ...(script.end === undefined ? {} : { end: script.end }) };
 }
 
-function failure(code: number, status: string, message: string): EventServerReply {
-  return { status: code, body: { error: { code, message, status } } };
+function failure(code: number, status: string, message: string): ModelServerAnswer {
+  return { kind: "json", status: code, body: { error: { code, message, status } } };
 }
 
 const modelList = {

@@ -7,6 +7,8 @@ export interface ModelServerRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
+  /** Body as it came. */
+  text: string;
   /** Parsed JSON; undefined without a body. */
   body: unknown;
   /** Resolves when the answer is over; `aborted` = the client's socket closed before its end. */
@@ -16,8 +18,8 @@ export interface ModelServerRequest {
 /** Answer of a fake vendor: a document, a stream of frames, or nothing for as long as the client waits. */
 export type ModelServerAnswer =
   | { kind: "json"; status: number; body: unknown; headers?: Record<string, string> }
-  /** `cut`: the connection ends after the last frame, without an end of the answer. */
-  | { kind: "stream"; type: string; frames: readonly string[]; pauseMs?: number; cut?: boolean }
+  /** Behind the last frame the answer ends; with `cut` the connection does, with `hang` nothing more comes. */
+  | { kind: "stream"; type: string; frames: readonly string[]; pauseMs?: number; end?: "cut" | "hang" }
   | { kind: "silence" };
 
 export interface ModelServer {
@@ -63,7 +65,8 @@ async function receive(req: IncomingMessage, res: ServerResponse): Promise<Model
   const chunks: Buffer[] = [];
   for await (const chunk of req) chunks.push(chunk as Buffer);
   const text = Buffer.concat(chunks).toString("utf8");
-  return { method: req.method ?? "", path: req.url ?? "", headers: req.headers, body: text === "" ? undefined : JSON.parse(text), ended };
+  const body: unknown = text === "" ? undefined : JSON.parse(text);
+  return { method: req.method ?? "", path: req.url ?? "", headers: req.headers, text, body, ended };
 }
 
 async function send(res: ServerResponse, answer: ModelServerAnswer, random: () => number): Promise<void> {
@@ -82,8 +85,8 @@ async function send(res: ServerResponse, answer: ModelServerAnswer, random: () =
     }
     if (answer.pauseMs !== undefined) await sleep(answer.pauseMs);
   }
-  if (answer.cut) res.write("", () => res.destroy());
-  else res.end();
+  if (answer.end === "cut") res.write("", () => res.destroy());
+  else if (answer.end === undefined) res.end();
 }
 
 /** Up to three pieces; their ends fall into lines and characters. */

@@ -102,7 +102,7 @@ function play(request: OllamaRequest): ModelServerAnswer {
     : [];
   const text = [chunk({ content: okText.slice(0, 9) }), chunk({ content: okText.slice(9) })];
   const answered = request.messages.filter(({ role }) => role === "tool").length;
-  if (cut) return stream([...thinking, calls(request, 1), end("stop")].slice(0, Number(cut[2])), { cut: cut[1] === "cut" });
+  if (cut) return stream([...thinking, calls(request, 1), end("stop")].slice(0, Number(cut[2])), cut[1] === "cut" ? { end: "cut" } : {});
   switch (script) {
     case "text":
       return stream([...thinking, ...text, end("stop")]);
@@ -158,7 +158,7 @@ function end(reason: string | undefined): string {
   return `${JSON.stringify({ model: "m", message: { role: "assistant", content: "" }, done: true, done_reason: reason, ...counts })}\n`;
 }
 
-function stream(frames: string[], more: { cut?: boolean } = {}): ModelServerAnswer & { kind: "stream" } {
+function stream(frames: string[], more: { end?: "cut" } = {}): ModelServerAnswer & { kind: "stream" } {
   return { kind: "stream", type: "application/x-ndjson", frames, ...more };
 }
 

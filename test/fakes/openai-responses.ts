@@ -58,7 +58,11 @@ function play(request: ResponsesRequest, issued: Map<string, Issued>): ModelServ
   const late = /^late-failed-(.+)$/.exec(script);
   if (late) return stream([...turn.frames(turn.text("The rou"), reasons, false), failed(String(late[1]))]);
   const cut = /^(cut|short)-(\d+)$/.exec(script);
-  if (cut) return { ...stream(turn.frames(turn.calls(["find"]), reasons).slice(0, Number(cut[2]))), cut: cut[1] === "cut" };
+  if (cut)
+    return {
+      ...stream(turn.frames(turn.calls(["find"]), reasons).slice(0, Number(cut[2]))),
+      ...(cut[1] === "cut" ? { end: "cut" as const } : {}),
+    };
   switch (script) {
     case "text":
     case "mini":
