@@ -3,17 +3,7 @@ import { createVendorFetch, type ProviderSettings, type VendorFetch } from "svc/
 import { createTestRequests, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { CALL_LINES, type FakeOllama, type FakeOllamaOptions, okText, startFakeOllama, thought } from "../../test/fakes/ollama-chat.ts";
-import {
-  answerOf,
-  asked,
-  collectDeltas,
-  findTool,
-  modelFault,
-  modelRequest,
-  quietLogger,
-  textOfDeltas,
-  withResults,
-} from "../../test/fixtures/model-turns.ts";
+import { answerOf, collect, continued, faultOf, findTool, modelRequest, quiet, textOf, user } from "../../test/fixtures/model-provider.ts";
 import { createProvider } from "./provider.ts";
 import type { PromptLimits } from "./window.ts";
 
@@ -52,10 +42,10 @@ function provider(more: Partial<ProviderSettings> & { prompts?: PromptLimits } =
   };
   const fetch = fetching ?? createVendorFetch(requests.request, settings.timeoutMs);
   const clock = { now: () => 0, monotonic: () => 0 };
-  return createProvider(settings, { fetch, clock, logger: quietLogger, prompts: () => prompts });
+  return createProvider(settings, { fetch, clock, logger: quiet, prompts: () => prompts });
 }
 
-const ask = (model: string, more?: Partial<ModelRequest>, from = provider()) => collectDeltas(from, modelRequest(model, more));
+const ask = (model: string, more?: Partial<ModelRequest>, from = provider()) => collect(from, modelRequest(model, more));
 const chats = (of = server) => of.requests.filter(({ path }) => path === "/api/chat").map(({ body }) => body as Record<string, unknown>);
 const sent = (of = server) => chats(of).at(-1) as { options: Record<string, unknown>; [field: string]: unknown };
 
@@ -142,11 +132,11 @@ describe("a turn", () => {
   });
 
   test("of thousands of lines is read to its end", async () => {
-    expect(textOfDeltas(await ask("x-many"))).toHaveLength(10 * 2 + 90 * 3 + 900 * 4 + 3_000 * 5);
+    expect(textOf(await ask("x-many"))).toHaveLength(10 * 2 + 90 * 3 + 900 * 4 + 3_000 * 5);
   });
 
   test.each(["/api", "/v1", ""])("goes to the same place with %j behind the address", async (path) => {
-    expect(textOfDeltas(await ask("x-text", {}, provider({ baseUrl: `${server.origin}${path}` })))).toBe(okText);
+    expect(textOf(await ask("x-text", {}, provider({ baseUrl: `${server.origin}${path}` })))).toBe(okText);
   });
 });
 
@@ -164,14 +154,14 @@ describe("thinking", () => {
     expect(sent().think).toBe(think);
   });
 
-  test("is not asked of a model that cannot", async () => {
+  test("is not user of a model that cannot", async () => {
     await ask("t-text", { thinking: "high" });
     expect(sent()).not.toHaveProperty("think");
   });
 
   test("that the server refuses is left out from then on", async () => {
     const from = provider({ models: [{ id: "t-text", reasoning: true }] });
-    for (let i = 0; i < 2; i++) expect(textOfDeltas(await ask("t-text", { thinking: "high" }, from))).toBe(okText);
+    for (let i = 0; i < 2; i++) expect(textOf(await ask("t-text", { thinking: "high" }, from))).toBe(okText);
     expect(chats().map(({ think }) => think)).toEqual(["high", undefined, undefined]);
   });
 
@@ -187,9 +177,9 @@ describe("tool loops", () => {
   test("return thoughts and calls with their results", async () => {
     const first = await ask("tk-tools", { tools: [findTool], thinking: "low" });
     expect(first.at(-1)).toEqual({ type: "finish", reason: "tool_calls" });
-    const messages = [asked("Where is the router?"), ...withResults(first)];
+    const messages = [user("Where is the router?"), ...continued(first)];
 
-    expect(textOfDeltas(await ask("tk-tools", { tools: [findTool], thinking: "low", messages }))).toBe(okText);
+    expect(textOf(await ask("tk-tools", { tools: [findTool], thinking: "low", messages }))).toBe(okText);
     const id = expect.stringMatching(/^call_[\w-]{12}$/);
     const call = { name: "find", arguments: { query: "Where is the router?" } };
     expect((sent().messages as unknown[]).slice(2)).toEqual([
@@ -202,18 +192,18 @@ describe("tool loops", () => {
           { id: "call_abc", function: call },
         ],
       },
-      { role: "tool", tool_name: "find", tool_call_id: id, content: "in the hall" },
-      { role: "tool", tool_name: "find", tool_call_id: "call_abc", content: "in the hall" },
+      { role: "tool", tool_name: "find", tool_call_id: id, content: "In the cupboard." },
+      { role: "tool", tool_name: "find", tool_call_id: "call_abc", content: "In the cupboard." },
     ]);
   });
 
   test("leave the thoughts of earlier turns out and mark a failure", async () => {
     const call = { type: "toolCall" as const, id: "a", name: "find", args: "no object" };
     const messages: ModelRequest["messages"] = [
-      asked("Where?"),
+      user("Where?"),
       { role: "assistant", content: [{ type: "reasoning", text: "old" }, { type: "text", text: "I look." }, call] },
       { role: "tool", toolCallId: "a", name: "find", text: "it is closed", isError: true },
-      asked("And now?"),
+      user("And now?"),
     ];
     await ask("tk-text", { tools: [findTool], messages });
     expect((sent().messages as unknown[]).slice(2, 4)).toEqual([
@@ -225,9 +215,9 @@ describe("tool loops", () => {
   test("of 25 rounds load the model once", async () => {
     const own = await other({});
     const from = provider({ baseUrl: own.origin });
-    const messages = [asked("Where is the router?")];
-    for (let round = 0; round < 25; round++) messages.push(...withResults(await ask("t-endless", { tools: [findTool], messages }, from)));
-    expect(textOfDeltas(await ask("t-endless", { tools: [findTool], messages }, from))).toBe(okText);
+    const messages = [user("Where is the router?")];
+    for (let round = 0; round < 25; round++) messages.push(...continued(await ask("t-endless", { tools: [findTool], messages }, from)));
+    expect(textOf(await ask("t-endless", { tools: [findTool], messages }, from))).toBe(okText);
     expect(own.loads()).toBe(1);
   });
 
@@ -237,7 +227,7 @@ describe("tool loops", () => {
   });
 
   test("with a model that takes no tools fail in the server's words, by which agents learn", async () => {
-    const error = await modelFault(provider(), modelRequest("x-text", { tools: [findTool] }));
+    const error = await faultOf(provider(), modelRequest("x-text", { tools: [findTool] }));
     expect(error).toMatchObject({ fault: "invalid_request", message: expect.stringContaining("does not support tools") });
   });
 });
@@ -267,12 +257,12 @@ describe("faults", () => {
     ["x-garbage", "network", undefined],
     ["x-flood", "network", undefined],
   ])("%s is %s", async (model, fault, status) => {
-    const error = await modelFault(provider(), modelRequest(model));
+    const error = await faultOf(provider(), modelRequest(model));
     expect({ fault: error.fault, status: error.status }).toEqual({ fault, status });
   });
 
   test("a prompt above the window is refused and not cut", async () => {
-    const error = await modelFault(provider(), modelRequest("x-text", { messages: [asked("word ".repeat(8_192))] }));
+    const error = await faultOf(provider(), modelRequest("x-text", { messages: [user("word ".repeat(8_192))] }));
     expect(error.fault).toBe("context_overflow");
   });
 
@@ -281,15 +271,15 @@ describe("faults", () => {
     const seen = [];
     for (let lines = 0; lines < CALL_LINES; lines++) {
       const req = modelRequest(`tk-${how}-${lines}`, { tools: [findTool], thinking: "low" });
-      seen.push((await modelFault(from, req)).fault);
+      seen.push((await faultOf(from, req)).fault);
     }
     expect(seen).toEqual(Array(CALL_LINES).fill("network"));
   });
 
   test("a key for a proxy before the server is sent, and shown by no message", async () => {
     const locked = await other({ apiKey: "sk-of-the-proxy-123" });
-    expect(textOfDeltas(await ask("x-text", {}, provider({ baseUrl: locked.origin, apiKey: "sk-of-the-proxy-123" })))).toBe(okText);
-    const error = await modelFault(provider({ baseUrl: locked.origin, apiKey: "wrong-key-987654" }), modelRequest("x-text"));
+    expect(textOf(await ask("x-text", {}, provider({ baseUrl: locked.origin, apiKey: "sk-of-the-proxy-123" })))).toBe(okText);
+    const error = await faultOf(provider({ baseUrl: locked.origin, apiKey: "wrong-key-987654" }), modelRequest("x-text"));
     expect(error.fault).toBe("auth");
     expect(`${error.message}${error.stack}`).not.toContain("wrong-key-987654");
   });
@@ -312,17 +302,17 @@ test.each(["hang", "drip"])("an abort closes the socket of %s", async (script) =
 });
 
 test("an abort does not wait for the details of a model", async () => {
-  let asked: () => void = () => undefined;
+  let user: () => void = () => undefined;
   const isAsked = new Promise<void>((resolve) => {
-    asked = resolve;
+    user = resolve;
   });
   const silent = () => {
-    asked();
+    user();
     return new Promise<never>(() => undefined);
   };
   const from = provider({}, silent);
   const stop = new AbortController();
-  const turn = collectDeltas(from, modelRequest("x-text"), stop.signal);
+  const turn = collect(from, modelRequest("x-text"), stop.signal);
   turn.catch(() => undefined);
   await isAsked;
   stop.abort();
@@ -360,10 +350,10 @@ describe("the list of models", () => {
       { id: "x-text", contextWindow: 32_768 },
       { id: "embed-text", contextWindow: 32_768 },
     ]);
-    expect(textOfDeltas(await ask("x-text", {}, provider({ baseUrl: old.origin })))).toBe(okText);
+    expect(textOf(await ask("x-text", {}, provider({ baseUrl: old.origin })))).toBe(okText);
   });
 
-  test("is asked for by a probe, which tells a server that is away", async () => {
+  test("is user for by a probe, which tells a server that is away", async () => {
     const away = await startFakeOllama();
     await away.close();
     const signal = new AbortController().signal;

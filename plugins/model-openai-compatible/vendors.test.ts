@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { collectDeltas, modelRequest, quietLogger, textOfDeltas } from "../../test/fixtures/model-turns.ts";
+import { collect, modelRequest, quiet, textOf } from "../../test/fixtures/model-provider.ts";
 import { createProvider } from "./provider.ts";
 import { type ChatSettings, vendors } from "./vendors.ts";
 
@@ -46,7 +46,7 @@ const answer = [
 
 /** A provider for an address, with what it asks for. */
 function azure(baseUrl: string, more: Partial<ChatSettings> = {}) {
-  const asked: Array<{ url: string; headers: Headers; body: unknown }> = [];
+  const user: Array<{ url: string; headers: Headers; body: unknown }> = [];
   const vendor = vendors.find(({ id }) => id === (more.id ?? "azure"));
   const settings = {
     id: "azure",
@@ -61,7 +61,7 @@ function azure(baseUrl: string, more: Partial<ChatSettings> = {}) {
   };
   const provider = createProvider(vendor ? { ...settings, vendor } : settings, {
     async fetch(url, init = {}) {
-      asked.push({
+      user.push({
         url: String(url),
         headers: new Headers(init.headers),
         body: init.body === undefined ? undefined : JSON.parse(String(init.body)),
@@ -70,9 +70,9 @@ function azure(baseUrl: string, more: Partial<ChatSettings> = {}) {
       return new Response(init.body === undefined ? '{"data":[]}' : text, { headers: { "content-type": "text/event-stream" } });
     },
     clock: { now: () => 0, monotonic: () => 0 },
-    logger: quietLogger,
+    logger: quiet,
   });
-  return { provider, asked };
+  return { provider, user };
 }
 
 test.each([
@@ -87,36 +87,36 @@ test.each([
     "https://me.openai.azure.com/openai/deployments/gpt?api-version=2025-01-01",
     "https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2025-01-01",
   ],
-])("the resource address %s of Azure is asked with the key in its own header", async (baseUrl, url) => {
-  const { provider, asked } = azure(baseUrl);
-  expect(textOfDeltas(await collectDeltas(provider, modelRequest("mine", { sampling: { maxTokens: 5 } })))).toBe("ok");
+])("the resource address %s of Azure is user with the key in its own header", async (baseUrl, url) => {
+  const { provider, user } = azure(baseUrl);
+  expect(textOf(await collect(provider, modelRequest("mine", { sampling: { maxTokens: 5 } })))).toBe("ok");
 
-  expect(asked.map((one) => one.url)).toEqual([url]);
-  expect(asked[0]?.headers.get("api-key")).toBe("key-0123456789");
-  expect(asked[0]?.headers.has("authorization")).toBe(false);
-  expect(asked[0]?.body).toMatchObject({ model: "mine", max_completion_tokens: 5 });
+  expect(user.map((one) => one.url)).toEqual([url]);
+  expect(user[0]?.headers.get("api-key")).toBe("key-0123456789");
+  expect(user[0]?.headers.has("authorization")).toBe(false);
+  expect(user[0]?.body).toMatchObject({ model: "mine", max_completion_tokens: 5 });
 });
 
 test("a deployment that the address names is the model; others are those of the config, and a probe asks the server", async () => {
-  const { provider, asked } = azure("https://me.openai.azure.com/openai/deployments/gpt%2D4");
+  const { provider, user } = azure("https://me.openai.azure.com/openai/deployments/gpt%2D4");
   expect(provider.defaultModel).toBe("gpt-4");
   expect(await provider.models()).toEqual([]);
   expect(await azure("https://me.example", { models: [{ id: "mine" }] }).provider.models()).toEqual([{ id: "mine" }]);
-  expect(asked).toEqual([]);
+  expect(user).toEqual([]);
 
   expect(await provider.probe?.({ signal: new AbortController().signal })).toEqual({ ok: true });
-  expect(asked.map((one) => [one.url, one.headers.get("api-key")])).toEqual([
+  expect(user.map((one) => [one.url, one.headers.get("api-key")])).toEqual([
     ["https://me.openai.azure.com/openai/deployments/gpt%2D4/models?api-version=2024-10-21", "key-0123456789"],
   ]);
 });
 
 test("any other address keeps its path, and its query goes with every request", async () => {
-  const { provider, asked } = azure("https://lab.example/v1?tenant=a%20b", { id: "lab" });
-  await collectDeltas(provider, modelRequest("m"));
+  const { provider, user } = azure("https://lab.example/v1?tenant=a%20b", { id: "lab" });
+  await collect(provider, modelRequest("m"));
   await provider.models();
-  expect(asked.map((one) => one.url)).toEqual([
+  expect(user.map((one) => one.url)).toEqual([
     "https://lab.example/v1/chat/completions?tenant=a+b",
     "https://lab.example/v1/models?tenant=a+b",
   ]);
-  expect(asked[0]?.headers.get("authorization")).toBe("Bearer key-0123456789");
+  expect(user[0]?.headers.get("authorization")).toBe("Bearer key-0123456789");
 });

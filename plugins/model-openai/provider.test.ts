@@ -3,17 +3,7 @@ import { createVendorFetch, type ProviderSettings } from "svc/sdk/internal";
 import { createTestRequests, type TestRequests } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CALL_FRAMES, type FakeResponses, okText, startFakeResponses } from "../../test/fakes/openai-responses.ts";
-import {
-  answerOf,
-  asked,
-  collectDeltas,
-  findTool,
-  modelFault,
-  modelRequest,
-  quietLogger,
-  textOfDeltas,
-  withResults,
-} from "../../test/fixtures/model-turns.ts";
+import { answerOf, collect, continued, faultOf, findTool, modelRequest, quiet, textOf, user } from "../../test/fixtures/model-provider.ts";
 import { createProvider } from "./provider.ts";
 
 let vendor: FakeResponses;
@@ -44,10 +34,10 @@ function provider(more: Partial<ProviderSettings> = {}) {
     ...more,
   };
   const fetch = createVendorFetch(requests.request, settings.timeoutMs);
-  return createProvider(settings, { fetch, clock: { now: () => 0, monotonic: () => 0 }, logger: quietLogger });
+  return createProvider(settings, { fetch, clock: { now: () => 0, monotonic: () => 0 }, logger: quiet });
 }
 
-const ask = (model: string, more?: Partial<ModelRequest>, from = provider()) => collectDeltas(from, modelRequest(model, more));
+const ask = (model: string, more?: Partial<ModelRequest>, from = provider()) => collect(from, modelRequest(model, more));
 const sent = (index = -1) => vendor.requests.at(index)?.body as Record<string, unknown>;
 const finishOf = (deltas: ModelDelta[]) => deltas.at(-1);
 
@@ -55,7 +45,7 @@ describe("a turn", () => {
   test("streams reasoning, text, usage with cache and reasoning, and the finish", async () => {
     const deltas = await ask("gpt-5.4-text");
 
-    expect(textOfDeltas(deltas)).toBe(okText);
+    expect(textOf(deltas)).toBe(okText);
     expect(answerOf(deltas).content.map((part) => (part.type === "toolCall" ? part.name : part.text))).toEqual([
       "**Look** at the notes.",
       "Then answer.",
@@ -112,7 +102,7 @@ describe("a turn", () => {
     const deltas = await ask("gpt-5.4-unverified", {}, from);
     await ask("gpt-5.4-unverified", {}, from);
 
-    expect(textOfDeltas(deltas)).toBe(okText);
+    expect(textOf(deltas)).toBe(okText);
     expect(answerOf(deltas).content[0]).toMatchObject({ type: "reasoning", text: "", redacted: true });
     expect(vendor.requests).toHaveLength(3);
   });
@@ -187,9 +177,9 @@ describe("tool loops", () => {
   test("return the sealed reasoning byte for byte before its call", async () => {
     const first = await ask("gpt-5.4-tool", { tools: [findTool] });
     expect(finishOf(first)).toEqual({ type: "finish", reason: "tool_calls" });
-    const messages = [asked("Where is the router?"), ...withResults(first)];
+    const messages = [user("Where is the router?"), ...continued(first)];
 
-    expect(textOfDeltas(await ask("gpt-5.4-tool", { tools: [findTool], messages }))).toBe(okText);
+    expect(textOf(await ask("gpt-5.4-tool", { tools: [findTool], messages }))).toBe(okText);
     expect((sent().input as unknown[]).slice(2)).toEqual([
       {
         type: "reasoning",
@@ -198,40 +188,40 @@ describe("tool loops", () => {
         summary: ["**Look** at the notes.", "Then answer."].map((text) => ({ type: "summary_text", text })),
       },
       expect.objectContaining({ type: "function_call", name: "find", arguments: '{"query":"Where is the router?"}' }),
-      { type: "function_call_output", call_id: expect.stringMatching(/^call_/), output: "in the hall" },
+      { type: "function_call_output", call_id: expect.stringMatching(/^call_/), output: "In the cupboard." },
     ]);
   });
 
   test("with parallel calls answer each once", async () => {
     const other = { ...findTool, name: "look" };
     const first = await ask("gpt-5.4-tools", { tools: [findTool, other] });
-    const messages = [asked("Where?"), ...withResults(first)];
+    const messages = [user("Where?"), ...continued(first)];
     expect(messages).toHaveLength(6);
-    expect(textOfDeltas(await ask("gpt-5.4-tools", { tools: [findTool, other], messages }))).toBe(okText);
+    expect(textOf(await ask("gpt-5.4-tools", { tools: [findTool, other], messages }))).toBe(okText);
   });
 
   test("of 25 rounds keep every reasoning in its place", async () => {
     const from = provider();
-    const messages = [asked("Where is the router?")];
+    const messages = [user("Where is the router?")];
     for (let round = 0; round < 25; round++)
-      messages.push(...withResults(await ask("gpt-5.4-endless", { tools: [findTool], messages }, from)));
-    expect(textOfDeltas(await ask("gpt-5.4-endless", { tools: [findTool], messages }, from))).toBe(okText);
+      messages.push(...continued(await ask("gpt-5.4-endless", { tools: [findTool], messages }, from)));
+    expect(textOf(await ask("gpt-5.4-endless", { tools: [findTool], messages }, from))).toBe(okText);
   });
 
   test("go on after an answer that was all reasoning", async () => {
     const first = await ask("gpt-5.4-length-early");
-    const messages = [asked("Where?"), answerOf(first), asked("And?")];
-    expect(textOfDeltas(await ask("gpt-5.4-text", { messages }))).toBe(okText);
+    const messages = [user("Where?"), answerOf(first), user("And?")];
+    expect(textOf(await ask("gpt-5.4-text", { messages }))).toBe(okText);
   });
 
   test("take calls from another model, whose metadata is gone", async () => {
     const call = { type: "toolCall" as const, id: "toolu_1", name: "find", args: { query: "x" } };
     const messages = [
-      asked("Where?"),
+      user("Where?"),
       { role: "assistant" as const, content: [{ type: "reasoning" as const, text: "Hm." }, call] },
       { role: "tool" as const, toolCallId: "toolu_1", name: "find", text: "here", isError: true },
     ];
-    expect(textOfDeltas(await ask("gpt-5.4-tool", { tools: [findTool], messages }))).toBe(okText);
+    expect(textOf(await ask("gpt-5.4-tool", { tools: [findTool], messages }))).toBe(okText);
   });
 
   test("show malformed arguments as they came", async () => {
@@ -280,17 +270,17 @@ describe("faults", () => {
     ["late-error", "overloaded", 500],
     ["garbage", "network", undefined],
   ])("%s is %s", async (script, fault, status) => {
-    const error = await modelFault(provider(), modelRequest(`gpt-5.4-${script}`));
+    const error = await faultOf(provider(), modelRequest(`gpt-5.4-${script}`));
     expect({ fault: error.fault, status: error.status }).toEqual({ fault, status });
   });
 
   test("a rate limit carries the wait, to the millisecond", async () => {
-    expect(await modelFault(provider(), modelRequest("gpt-5.4-status-429-rate_limit_exceeded"))).toMatchObject({ retryAfterMs: 1_500 });
+    expect(await faultOf(provider(), modelRequest("gpt-5.4-status-429-rate_limit_exceeded"))).toMatchObject({ retryAfterMs: 1_500 });
   });
 
   test("no message shows a key that was refused", async () => {
     const apiKey = "sk-wrong-9876543210";
-    const error = await modelFault(provider({ apiKey }), modelRequest("gpt-5.4-text"));
+    const error = await faultOf(provider({ apiKey }), modelRequest("gpt-5.4-text"));
     expect(error).toMatchObject({ fault: "auth" });
     expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toContain(apiKey);
   });
@@ -299,7 +289,7 @@ describe("faults", () => {
     const from = provider();
     const seen = [];
     for (let frames = 0; frames < CALL_FRAMES; frames++)
-      seen.push((await modelFault(from, modelRequest(`gpt-5.4-${how}-${frames}`, { tools: [findTool] }))).fault);
+      seen.push((await faultOf(from, modelRequest(`gpt-5.4-${how}-${frames}`, { tools: [findTool] }))).fault);
     expect(seen).toEqual(Array(CALL_FRAMES).fill("network"));
   });
 
@@ -309,7 +299,7 @@ describe("faults", () => {
 
   test("without a key none is sent, whatever the environment of the process holds", async () => {
     process.env.OPENAI_API_KEY = "sk-of-the-process-000000";
-    await modelFault(provider({ apiKey: undefined as never }), modelRequest("gpt-5.4-text")).finally(() => {
+    await faultOf(provider({ apiKey: undefined as never }), modelRequest("gpt-5.4-text")).finally(() => {
       delete process.env.OPENAI_API_KEY;
     });
     expect(vendor.requests[0]?.headers.authorization).toBeUndefined();
@@ -325,7 +315,7 @@ describe("abort", () => {
   test.each(["hang", "drip"])("closes the socket of %s within a second", async (script) => {
     const stop = new AbortController();
     const arrived = vendor.nextRequest();
-    const turn = collectDeltas(provider(), modelRequest(`gpt-5.4-${script}`), stop.signal);
+    const turn = collect(provider(), modelRequest(`gpt-5.4-${script}`), stop.signal);
     turn.catch(() => undefined);
     const { ended } = await arrived;
     stop.abort();

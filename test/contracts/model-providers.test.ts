@@ -8,7 +8,7 @@ import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
 import { type FakeOllama, startFakeOllama } from "../fakes/ollama-chat.ts";
 import { type FakeResponses, startFakeResponses } from "../fakes/openai-responses.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
-import { quietLogger } from "../fixtures/model-turns.ts";
+import { quiet } from "../fixtures/model-provider.ts";
 
 const search = {
   name: "memory_search",
@@ -97,7 +97,7 @@ describe("model-openai", () => {
       {
         fetch: createVendorFetch(requests.request, 30_000),
         clock: { now: Date.now, monotonic: () => performance.now() },
-        logger: quietLogger,
+        logger: quiet,
       },
     ),
     text: { model: "gpt-5.4-text" },
@@ -135,7 +135,7 @@ describe("model-ollama", () => {
       {
         fetch: createVendorFetch(requests.request, 30_000),
         clock: { now: Date.now, monotonic: () => performance.now() },
-        logger: quietLogger,
+        logger: quiet,
         prompts: () => ({ default: undefined, own: undefined }),
       },
     ),
