@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
 import { channelsSchema } from "./channels.ts";
-import { gatewaySchema } from "./gateway.ts";
+import { gatewaySchema } from "../../kernel/config/sections/gateway.ts";
 import { messagesSchema } from "./messages.ts";
 import { modelsSchema } from "./models.ts";
-import { pluginsSchema } from "./plugins.ts";
+import { pluginsSchema } from "../../kernel/config/sections/plugins.ts";
 import { sessionSchema } from "./session.ts";
 import { toolsSchema } from "./tools.ts";
 

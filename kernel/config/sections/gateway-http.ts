@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationMs, sizeBytes } from "./amounts.ts";
-import { defaulted } from "./fields.ts";
+import { durationMs, sizeBytes } from "../../../sdk/config/amounts.ts";
+import { defaulted } from "../../../sdk/config/fields.ts";
 
 const enabled = z.boolean().default(true).describe("Off: the endpoint answers 404");
 const endpoint = z.strictObject({ enabled }).prefault({});

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { duration, durationMs } from "./amounts.ts";
-import { addressRange, defaulted, documented, pathText, secret } from "./fields.ts";
+import { duration, durationMs } from "../../../sdk/config/amounts.ts";
+import { addressRange, defaulted, documented, pathText, secret } from "../../../sdk/config/fields.ts";
 import { gatewayAuthSchema } from "./gateway-auth.ts";
 import { gatewayHttpSchema } from "./gateway-http.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { durationMs } from "./amounts.ts";
-import { defaulted, documented, pathText, secret } from "./fields.ts";
+import { durationMs } from "../../../sdk/config/amounts.ts";
+import { defaulted, documented, pathText, secret } from "../../../sdk/config/fields.ts";
 
 const hookTimeoutMs = () => durationMs(1, 600_000);
 const stepTimeoutMs = () => durationMs(100, 600_000);
