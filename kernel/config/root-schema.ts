@@ -6,7 +6,9 @@ import { commandsSchema } from "./sections/commands.ts";
 import { cronSchema } from "./sections/cron.ts";
 import { diagnosticsSchema } from "./sections/diagnostics.ts";
 import { envSchema } from "./sections/env.ts";
+import { gatewaySchema } from "./sections/gateway.ts";
 import { loggingSchema } from "./sections/logging.ts";
+import { pluginsSchema } from "./sections/plugins.ts";
 import { secretsSchema } from "./sections/secrets.ts";
 
 const metaSchema = z
@@ -16,9 +18,11 @@ const metaSchema = z
   })
   .meta({ reload: "none" });
 
-/** Sections that only the gateway reads, and `cron`, which nobody reads yet. */
+/** Sections that the gateway itself serves, and `cron`, which nobody reads yet. */
 const ownSections = {
   $schema: z.string().optional().meta({ reload: "none" }).describe("Address of the JSON Schema, for editors"),
+  gateway: gatewaySchema.prefault({}),
+  plugins: pluginsSchema.prefault({}),
   logging: loggingSchema.prefault({}),
   diagnostics: diagnosticsSchema.prefault({}),
   secrets: secretsSchema.prefault({}),

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { z } from "zod";
 
 /** Placeholder for a secret. */
@@ -83,16 +82,6 @@ export const httpUrl = () => z.url({ protocol: /^https?$/, error: 'expected an a
 
 /** A path on this machine. */
 export const pathText = () => z.string().min(1).max(4_096);
-
-/** An address or a range of addresses: `10.0.0.0/8`, `::1`. */
-export const addressRange = () => z.string().refine(isAddressRange, { error: 'expected an IP address or a range such as "10.0.0.0/8"' });
-
-function isAddressRange(text: string): boolean {
-  const [address, bits, ...rest] = text.split("/");
-  const version = isIP(address ?? "");
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}
 
 /** A regular expression; one whose repetitions are nested is refused, because a crafted text could make it run without end. */
 export const pattern = () =>

@@ -1,22 +1,18 @@
 import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
 import { channelsSchema } from "./channels.ts";
-import { gatewaySchema } from "../../kernel/config/sections/gateway.ts";
 import { messagesSchema } from "./messages.ts";
 import { modelsSchema } from "./models.ts";
-import { pluginsSchema } from "../../kernel/config/sections/plugins.ts";
 import { sessionSchema } from "./session.ts";
 import { toolsSchema } from "./tools.ts";
 
 /** Sections of the config that several plugins read. The gateway's own stand beside its code, those of one plugin in that plugin. */
 export const sharedSections = {
-  gateway: gatewaySchema.prefault({}),
   agents: agentsSchema.prefault({}),
   models: modelsSchema.prefault({}),
   tools: toolsSchema.prefault({}),
   session: sessionSchema.prefault({}),
   messages: messagesSchema.prefault({}),
-  plugins: pluginsSchema.prefault({}),
   channels: channelsSchema.prefault({}),
 };
 

@@ -1,8 +1,19 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { duration, durationMs } from "../../../sdk/config/amounts.ts";
-import { addressRange, defaulted, documented, pathText, secret } from "../../../sdk/config/fields.ts";
+import { defaulted, documented, pathText, secret } from "../../../sdk/config/fields.ts";
 import { gatewayAuthSchema } from "./gateway-auth.ts";
 import { gatewayHttpSchema } from "./gateway-http.ts";
+
+/** An address or a range of addresses: `10.0.0.0/8`, `::1`. */
+export const addressRange = () => z.string().refine(isAddressRange, { error: 'expected an IP address or a range such as "10.0.0.0/8"' });
+
+function isAddressRange(text: string): boolean {
+  const [address, bits, ...rest] = text.split("/");
+  const version = isIP(address ?? "");
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
 
 const origin = z
   .string()
