@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { protocolErrors } from "./protocol/errors.ts";
+import { sharedErrors } from "./shared-errors.ts";
 import { type FakeClock, fakeClock } from "./testing/fake-clock.ts";
 import type { Logger } from "./types/common.ts";
 import type { OpResult } from "./types/store.ts";
@@ -7,7 +7,7 @@ import { commitWhenAvailable, untilAvailable } from "./until-available.ts";
 
 const nothing = () => undefined;
 const logger: Logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, child: () => logger };
-const busy = (retryAfterMs?: number) => protocolErrors.draining({}, retryAfterMs === undefined ? {} : { retryAfterMs });
+const busy = (retryAfterMs?: number) => sharedErrors.draining({}, retryAfterMs === undefined ? {} : { retryAfterMs });
 const never = new AbortController().signal;
 
 function depsOf(clock: FakeClock, commit: () => Promise<OpResult[]> = async () => []) {

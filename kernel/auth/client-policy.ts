@@ -2,7 +2,7 @@ import type { networkInterfaces } from "node:os";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { perSnapshot } from "../../sdk/per-snapshot.ts";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
+import { protocolErrors } from "../errors.ts";
 import { addressRanges } from "./address-ranges.ts";
 import { hasForwardingHeader, peerOf, readCaller } from "./client-address.ts";
 import type { Caller, ProxyVerdict, RequestHead } from "./client-types.ts";

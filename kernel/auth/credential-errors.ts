@@ -1,5 +1,5 @@
 import type { SvcError } from "../../sdk/errors.ts";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
+import { protocolErrors } from "../errors.ts";
 import type { AuthMode } from "./resolve-auth.ts";
 
 /** Next steps a client can take after a refusal. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
+import { protocolErrors } from "../errors.ts";
 import { followGrants, type Grant } from "./grants.ts";
 import { createRevocations } from "./revocations.ts";
 

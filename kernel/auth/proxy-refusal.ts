@@ -1,5 +1,5 @@
 import type { SvcError } from "../../sdk/errors.ts";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
+import { protocolErrors } from "../errors.ts";
 import type { ProxyRefusal } from "./client-types.ts";
 import { rateLimited } from "./credential-errors.ts";
 

@@ -1,9 +1,10 @@
 import { networkInterfaces } from "node:os";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
+import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { Devices } from "../../sdk/types/devices.ts";
 import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";
+import { protocolErrors } from "../errors.ts";
 import { findDownOwner } from "../loader/plugins-down.ts";
 import { createThrottle } from "../port/fanout/throttle.ts";
 import { admitClient } from "../port/handshake.ts";
@@ -78,7 +79,7 @@ export function startTransport(
   return {
     listeners,
     async close(restart) {
-      stopped.abort(protocolErrors.draining());
+      stopped.abort(sharedErrors.draining());
       const closing = listeners?.close();
       const [code, reason] = restart ? ([1012, "service restart"] as const) : ([1001, "gateway stopping"] as const);
       await sockets.closeAll({ code, reason, graceMs: limits.closeTimeoutMs });

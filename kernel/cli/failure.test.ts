@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ClientError } from "../../sdk/client/error.ts";
-import { configErrors } from "../../sdk/config/errors.ts";
 import { commonErrors } from "../../sdk/errors.ts";
+import { configErrors } from "../config/errors.ts";
 import { toFailure } from "./failure.ts";
 
 it.each([
@@ -18,8 +18,8 @@ it.each([
   ],
   [commonErrors.clientUnauthorized({ message: "m" }), { type: "auth", code: "client-unauthorized", message: "m", exit: 1 }],
   [
-    configErrors.configNotValid({ file: "/x/svc.json", hint: "svc.json:1:1" }),
-    { type: "config", code: "config-not-valid", message: "/x/svc.json is not valid", hint: "svc.json:1:1", exit: 1 },
+    configErrors.configRejected({ problem: "no section", hint: "svc.json:1:1" }),
+    { type: "config", code: "config-rejected", message: "invalid config: no section", hint: "svc.json:1:1", exit: 1 },
   ],
   [commonErrors.failed({ message: "m" }), { type: "rpc", code: "failed", message: "m", exit: 1 }],
   [new ClientError("request-timed-out", "m"), { type: "transport", code: "request-timed-out", message: "m", exit: 1 }],

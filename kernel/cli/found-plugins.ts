@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import { resolveAgents } from "../../sdk/agents.ts";
-import { loaderErrors } from "../../sdk/loader/errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import { rootSchema } from "../config/root-schema.ts";
+import { kernelErrors } from "../errors.ts";
 import { discoverPlugins } from "../loader/discovery.ts";
 import { checkPluginModule } from "../loader/plugin-module.ts";
 import type { ProfilePaths } from "../process/paths.ts";
@@ -29,6 +29,6 @@ export async function importFound(plugin: string, module: string, { paths, env }
     module,
   );
   if ("problem" in checked)
-    throw loaderErrors.pluginNotLoadable({ path: plugin, reason: `${checked.problem.code}: ${checked.problem.reason}` });
+    throw kernelErrors.pluginNotLoadable({ path: plugin, reason: `${checked.problem.code}: ${checked.problem.reason}` });
   return importModule(checked.file, paths.stateDir);
 }

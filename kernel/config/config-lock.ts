@@ -1,7 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { configErrors } from "../../sdk/config/errors.ts";
 import { withFileLock } from "../process/file-lock.ts";
+import { configErrors } from "./errors.ts";
 
 /** A dead owner's lock is taken over after this; until then it may be that of a process this one cannot see. */
 const STALE_AFTER_MS = 10_000;

@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import { configErrors } from "../../sdk/config/errors.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { exceedsJsonShape } from "../../sdk/json-shape.ts";
@@ -8,6 +7,7 @@ import type { ConfigService, ConfigWriteResult, MemberRemoval } from "../../sdk/
 import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../../sdk/types/config-file.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { type ComposedSchema, composeConfigSchema, warmConfigSchema } from "./compose-schema.ts";
+import { configErrors } from "./errors.ts";
 import { knownIdsOf, unknownIdWarnings } from "./known-ids.ts";
 import { lookupSchema } from "./lookup-schema.ts";
 import { applyMergePatch } from "./merge-patch.ts";

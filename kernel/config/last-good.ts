@@ -1,10 +1,10 @@
 import { basename } from "node:path";
-import { configErrors } from "../../sdk/config/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { readRegularFile } from "../../sdk/host/read-regular.ts";
 import type { Restore } from "../../sdk/types/config-file.ts";
 import { keepRejected, lastGoodPath } from "./backups.ts";
 import { decodeConfig, MAX_CONFIG_BYTES } from "./config-file.ts";
+import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { holdsPlaceholder } from "./redact.ts";
 import { type ConfigWriterHost, locked, replaceFile } from "./write.ts";

@@ -1,7 +1,7 @@
-import { configErrors } from "../../sdk/config/errors.ts";
 import { formatConfigPath } from "../../sdk/config/paths.ts";
 import { forbiddenConfigKeys, idsOf, ownValue, type Tree } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";
+import { sharedErrors } from "../../sdk/shared-errors.ts";
 
 type Path = ReadonlyArray<string | number>;
 
@@ -25,7 +25,7 @@ function merged(target: unknown, patch: unknown, here: Here): unknown {
   const out: Tree = isRecord(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (forbiddenConfigKeys.has(key)) {
-      throw configErrors.configPathInvalid({ path: formatConfigPath([...here.path, key]), reason: `the key ${key} is not allowed` });
+      throw sharedErrors.configPathInvalid({ path: formatConfigPath([...here.path, key]), reason: `the key ${key} is not allowed` });
     }
     if (value === null) delete out[key];
     else out[key] = merged(ownValue(target, key), value, { ...here, path: [...here.path, key] });
@@ -48,7 +48,7 @@ function mergedList(target: readonly unknown[] | undefined, patch: readonly unkn
   }
   if (patch.length < target.length) {
     const path = formatConfigPath(here.path);
-    throw configErrors.configEntriesLost({
+    throw sharedErrors.configEntriesLost({
       path,
       lost: `${target.length - patch.length} of ${target.length} list entries`,
       advice: `name ${path} in replacePaths (--replace-path)`,

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
-import { configErrors } from "../../sdk/config/errors.ts";
 import { formatConfigPath, withValueAt } from "../../sdk/config/paths.ts";
 import { sameValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
+import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";
 import { parseJson5 } from "./parse-json5.ts";
 

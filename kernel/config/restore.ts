@@ -1,9 +1,9 @@
-import { configErrors } from "../../sdk/config/errors.ts";
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
 import { formatConfigPath } from "../../sdk/config/paths.ts";
 import { idsOf, ownValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
+import { configErrors } from "./errors.ts";
 import { type RedactOptions, redactConfig } from "./redact.ts";
 
 /**

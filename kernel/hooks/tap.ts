@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "../../sdk/errors.ts";
-import { hookErrors } from "../../sdk/hooks/errors.ts";
 import {
   type HookFilter,
   type HookFilterKey,
@@ -12,6 +11,7 @@ import {
 } from "../../sdk/hooks.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { TapRecord } from "../../sdk/types/plugin-record.ts";
+import { kernelErrors } from "../errors.ts";
 import { createQuarantine, type Quarantine } from "./quarantine.ts";
 import { type RunningCode, running } from "./running.ts";
 
@@ -91,7 +91,7 @@ export async function callTap(tap: Tap, event: unknown, given: Partial<HookMeta>
   try {
     const value = await limited(tap, event, given, limitOf(tap, host));
     const problem = answerProblem(tap.spec, event, value);
-    if (problem !== undefined) throw hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
+    if (problem !== undefined) throw kernelErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
     tap.quarantine.succeeded(pass);
     if (pass === "trial") host.moved(tap);
     return { kind: "answer", value: value as object | null | undefined };
@@ -112,7 +112,7 @@ export function callSyncTap(tap: Tap, event: unknown, given: Partial<HookMeta>, 
     const value = call(tap, event, given).result;
     const problem = isThenable(value) ? "returned a promise; this hook waits for nothing" : answerProblem(tap.spec, event, value);
     if (isThenable(value)) value.then(undefined, () => undefined);
-    if (problem !== undefined) throw hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
+    if (problem !== undefined) throw kernelErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: problem });
     tap.quarantine.succeeded(pass);
     if (pass === "trial") host.moved(tap);
     return { kind: "answer", value: value as object | null | undefined };
@@ -151,7 +151,7 @@ function limited(tap: Tap, event: unknown, given: Partial<HookMeta>, limitMs: nu
   const { result, meta } = call(tap, event, given);
   if (!isThenable(result)) return result;
   return withLimit(Promise.resolve(result), limitMs, () => {
-    const error = hookErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: `did not finish within ${limitMs} ms` });
+    const error = kernelErrors.hookFailed({ hook: tap.hook, plugin: tap.plugin, reason: `did not finish within ${limitMs} ms` });
     meta.abort(error);
     throw error;
   });
@@ -265,7 +265,7 @@ function compileFilter(hook: HookName, plugin: string, filter: HookFilter | unde
   const checks = given.map(([name, wanted]) => {
     const key = name as HookFilterKey;
     if (!filters.includes(key)) {
-      throw hookErrors.hookFilter({ hook, plugin, key, expected: filters.length > 0 ? filters.join(", ") : "no filter" });
+      throw kernelErrors.hookFilter({ hook, plugin, key, expected: filters.length > 0 ? filters.join(", ") : "no filter" });
     }
     const values = typeof wanted === "string" ? [wanted] : [...(wanted as readonly string[])];
     const field = fields[key];

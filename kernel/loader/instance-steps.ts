@@ -1,12 +1,12 @@
 import { isRetryLater } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
-import { loaderErrors } from "../../sdk/loader/errors.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import { deepFreeze } from "../config/deep-freeze.ts";
 import { validateOwnConfig } from "../config/own-config.ts";
+import { kernelErrors } from "../errors.ts";
 import { running } from "../hooks/running.ts";
 import { importCode, isolateCode, type LoadedCode } from "./code.ts";
 import { removeGeneration } from "./code-tree.ts";
@@ -120,7 +120,7 @@ export class InstanceSteps {
     const limitMs = this.#limitOf(phase);
     try {
       const late = () => {
-        const { message } = loaderErrors.pluginTimeout({ plugin: id, phase, seconds: limitMs / 1000 });
+        const { message } = kernelErrors.pluginTimeout({ plugin: id, phase, seconds: limitMs / 1000 });
         throw new PluginFault(`${phase}-timeout`, message);
       };
       return await withLimit(running.run({ plugin: id, what: phase }, run), limitMs, late, signal);

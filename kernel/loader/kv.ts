@@ -1,4 +1,4 @@
-import { loaderErrors } from "../../sdk/loader/errors.ts";
+import { sharedErrors } from "../../sdk/shared-errors.ts";
 import { isWellFormed } from "../../sdk/text/id-text.ts";
 import type { PluginKv } from "../../sdk/types/context.ts";
 
@@ -22,17 +22,17 @@ export interface KvProvider {
 export function createPluginKv(plugin: string, provider: () => KvProvider): PluginKv {
   const checkKey = (key: string) => {
     if (typeof key !== "string" || key.length === 0 || key.length > kvLimits.maxKeyChars)
-      throw loaderErrors.kvLimit({ plugin, what: `a key has 1 to ${kvLimits.maxKeyChars} characters` });
-    if (!isWellFormed(key)) throw loaderErrors.kvLimit({ plugin, what: "a key holds no lone surrogates (halves of a character)" });
+      throw sharedErrors.kvLimit({ plugin, what: `a key has 1 to ${kvLimits.maxKeyChars} characters` });
+    if (!isWellFormed(key)) throw sharedErrors.kvLimit({ plugin, what: "a key holds no lone surrogates (halves of a character)" });
   };
   return {
     get: async <T>(key: string) => provider().get(plugin, key) as T | undefined,
     async set(key, value) {
       checkKey(key);
       const text = JSON.stringify(value);
-      if (text === undefined) throw loaderErrors.kvLimit({ plugin, what: `the value of "${key}" is not JSON` });
+      if (text === undefined) throw sharedErrors.kvLimit({ plugin, what: `the value of "${key}" is not JSON` });
       if (Buffer.byteLength(text) > kvLimits.maxValueBytes) {
-        throw loaderErrors.kvLimit({ plugin, what: `the value of "${key}" is larger than ${kvLimits.maxValueBytes / 1024} KiB` });
+        throw sharedErrors.kvLimit({ plugin, what: `the value of "${key}" is larger than ${kvLimits.maxValueBytes / 1024} KiB` });
       }
       await provider().set(plugin, key, value);
     },

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { lstat, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
-import { trustErrors } from "../../sdk/trust/errors.ts";
+import { sharedErrors } from "../../sdk/shared-errors.ts";
 import { openRegular } from "../../sdk/trust/open-regular.ts";
 
 /** Trees with more entries are not hashed; an installed plugin with its dependencies stays far below. */
@@ -30,7 +30,7 @@ async function walk(root: string, below: string, state: { lines: string[]; signa
     const paths = names.slice(from, from + AT_ONCE).map((name) => (below === "" ? name : `${below}/${name}`));
     const entries = await Promise.all(paths.map((path) => entryOf(root, path)));
     for (const { line, folder } of entries) {
-      if (state.lines.length >= MAX_ENTRIES) throw trustErrors.unsafeFile({ path: root, reason: `more than ${MAX_ENTRIES} entries` });
+      if (state.lines.length >= MAX_ENTRIES) throw sharedErrors.unsafeFile({ path: root, reason: `more than ${MAX_ENTRIES} entries` });
       state.lines.push(line);
       if (folder !== undefined) await walk(root, folder, state);
     }

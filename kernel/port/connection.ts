@@ -4,13 +4,14 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { commonErrors, isSvcError, SvcError } from "../../sdk/errors.ts";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { limits, type RequestFrame } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/protocol/raw-json.ts";
+import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
 import { followGrants, type Grant } from "../auth/grants.ts";
 import type { Revocations } from "../auth/revocations.ts";
+import { protocolErrors } from "../errors.ts";
 import { createBadFrames } from "./fanout/bad-frames.ts";
 import type { Fanout, Subscriber, Subscription } from "./fanout/fanout.ts";
 import { createLiveness, type Liveness } from "./fanout/liveness.ts";
@@ -191,7 +192,7 @@ export class Connection implements Subscriber {
   }
 
   #refuseLate(id: string): void {
-    this.#refuse(id, protocolErrors.draining({}, { retryAfterMs: 1_000 }));
+    this.#refuse(id, sharedErrors.draining({}, { retryAfterMs: 1_000 }));
   }
 
   async #handshake(frame: RequestFrame, req: IncomingMessage): Promise<void> {

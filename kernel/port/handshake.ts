@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { formatIssues } from "../../sdk/json-schema.ts";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
 import { hasScope } from "../../sdk/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
@@ -10,6 +9,7 @@ import type { ClientPolicy } from "../auth/client-policy.ts";
 import { type Admission, admitDevice, type DeviceKeeper } from "../auth/devices/admission.ts";
 import { createDeviceClaim } from "../auth/devices/claim.ts";
 import type { Grant } from "../auth/grants.ts";
+import { protocolErrors } from "../errors.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
 

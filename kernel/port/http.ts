@@ -1,8 +1,8 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HTTPError, HTTPResponse } from "h3";
-import { protocolErrors } from "../../sdk/protocol/errors.ts";
 import { allScopes, hasScope } from "../../sdk/scopes.ts";
+import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
@@ -162,7 +162,7 @@ function isIngress(match: RouteMatch | undefined, path: string, { isHookPath }: 
 /** @throws {SvcError} `draining`, `proxy-attribution-required` */
 function admit(req: IncomingMessage, route: HttpRoute, deps: HttpDeps): Remote {
   const remote = deps.clientPolicy.callerOf(req);
-  if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw protocolErrors.draining();
+  if (deps.probe.phase() === "draining" || deps.probe.phase() === "stopped") throw sharedErrors.draining();
   // Ingress of plugins takes anybody's word for nothing: the headers are ignored there. The page of the fallback is no ingress.
   if (remote.unattributed && (route.auth === "gateway" || route.fallback)) throw attributionRequired();
   return remote;
@@ -197,7 +197,7 @@ function authorize(req: IncomingMessage, { known }: Passed, route: HttpRoute, { 
   const granted = known ? allScopes.filter((scope) => known.scopes.includes(scope)) : allScopes;
   const scopes = narrowScopes(granted, req.headers["x-svc-scopes"], authenticator.mode);
   const needed = route.scope ?? "operator.read";
-  if (!hasScope(scopes, needed)) throw protocolErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
+  if (!hasScope(scopes, needed)) throw sharedErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
   return scopes;
 }
 

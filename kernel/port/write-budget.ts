@@ -1,5 +1,5 @@
-import { configErrors } from "../../sdk/config/errors.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
+import { protocolErrors } from "../errors.ts";
 
 /** Methods that change how the gateway is run; each may be called 30 times in 60 s by one client. */
 export const budgetedMethods: ReadonlySet<string> = new Set([
@@ -50,7 +50,7 @@ export function createWriteBudget(monotonic: () => number): WriteBudget {
       if (window.calls <= MAX_CALLS) return;
       const retryAfterMs = Math.ceil(window.since + WINDOW_MS - now);
       const fields = { method, seconds: Math.ceil(retryAfterMs / 1000), limit: `${MAX_CALLS} per ${WINDOW_MS / 1000}s` };
-      throw configErrors.writeRateLimited(fields, { retryAfterMs });
+      throw protocolErrors.writeRateLimited(fields, { retryAfterMs });
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { SvcConfig } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { bootstrapConfig } from "./bootstrap.ts";
@@ -180,10 +181,10 @@ test.each([
 ])("the list of devices calls a browser by name: %s", (userAgent, name) => expect(browserName(userAgent)).toBe(name));
 
 test("the bootstrap config names the agent, the mode in force and no secret", () => {
-  const config = parseSharedConfig({
+  const config = {
+    ...parseSharedConfig({ agents: { list: [{ id: "helper", identity: { name: "Ida", emoji: "🦉" } }] } }),
     gateway: { auth: { token: "t0ken-value", password: "passw0rd-value" }, controlUi: { basePath: "/ui" } },
-    agents: { list: [{ id: "helper", identity: { name: "Ida", emoji: "🦉" } }] },
-  });
+  } as unknown as SvcConfig;
 
   const facts = { stateDir: "/somewhere/secret", version: "1.2.3", authMode: "password", buildId: "abc" } as const;
   const body = bootstrapConfig(config, facts);

@@ -1,5 +1,5 @@
 import { type ClientInfo, methodOf, type PluginContext } from "svc/sdk";
-import { hasScope, protocolErrors } from "svc/sdk/internal";
+import { hasScope, sharedErrors } from "svc/sdk/internal";
 import type { DeviceRegistry } from "./device-registry.ts";
 import { deviceErrors } from "./errors.ts";
 import { devicesMethods } from "./protocol-methods.ts";
@@ -32,7 +32,7 @@ function registerPairing(ctx: PluginContext, registry: DeviceRegistry): void {
       const waiting = registry.pending.get(requestId);
       requireOwn(client, waiting.deviceId);
       const missing = waiting.scopes.find((scope) => !hasScope(client.scopes, scope));
-      if (missing) throw protocolErrors.missingScope({ missingScope: missing, requiredScopes: waiting.scopes });
+      if (missing) throw sharedErrors.missingScope({ missingScope: missing, requiredScopes: waiting.scopes });
       return { requestId, device: shown(await registry.approve(requestId)) };
     },
   });

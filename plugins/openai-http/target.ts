@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Agents, type HttpCall, isSvcError, normalizedSessionKey } from "svc/sdk";
-import { agentIdPattern, idFault, protocolErrors } from "svc/sdk/internal";
+import { agentIdPattern, idFault, sharedErrors } from "svc/sdk/internal";
 import { badRequest } from "./errors.ts";
 
 const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";
@@ -91,7 +91,7 @@ function resolve(agents: Agents, target: { agentId?: string; sessionKey?: string
 /** @throws {SvcError} `missing-scope` when a caller who may not do that names the backend model */
 export function checkBackendModelScope({ req, scopes }: Pick<HttpCall, "req" | "scopes">): void {
   if (req.headers.has("x-svc-model") && !scopes.includes("operator.admin")) {
-    throw protocolErrors.missingScope({ missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
+    throw sharedErrors.missingScope({ missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
   }
 }
 

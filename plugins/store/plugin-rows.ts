@@ -1,4 +1,4 @@
-import { loaderErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import type { OpenStore } from "./open-store.ts";
 
 const maxKeys = 5_000;
@@ -17,7 +17,7 @@ export function createPluginRows(store: Pick<OpenStore, "kv" | "kvCount" | "comm
       if (store.kv.get(scope, key) !== undefined) return void (await store.commit([op]));
       const mine = adding.get(plugin) ?? new Set();
       if (!mine.has(key) && store.kvCount(scope) + mine.size >= maxKeys) {
-        throw loaderErrors.kvLimit({ plugin, what: `it has ${maxKeys} keys already` });
+        throw sharedErrors.kvLimit({ plugin, what: `it has ${maxKeys} keys already` });
       }
       adding.set(plugin, mine.add(key));
       try {

@@ -1,6 +1,6 @@
 import type { SvcError } from "../errors.ts";
 import { isRecord } from "../is-record.ts";
-import { configErrors } from "./errors.ts";
+import { sharedErrors } from "../shared-errors.ts";
 import { forbiddenConfigKeys, ownValue } from "./tree.ts";
 
 /** One step of a path as typed: a key, an index, or the list member with this id. */
@@ -18,7 +18,7 @@ const bareKey = /^[^.[\]"'\s]+/;
 export function parseConfigPath(text: string): PathStep[] {
   const steps: PathStep[] = [];
   let rest = text.trim();
-  const refuse = (reason: string) => configErrors.configPathInvalid({ path: text, reason });
+  const refuse = (reason: string) => sharedErrors.configPathInvalid({ path: text, reason });
   while (rest !== "") {
     if (rest.startsWith("[")) {
       const { step, length } = parseBracket(rest, refuse);
@@ -80,7 +80,7 @@ export function resolveConfigPath(tree: unknown, steps: readonly PathStep[]): Ar
 }
 
 function resolveStep(at: unknown, step: PathStep, path: ConfigPath): string | number {
-  const refuse = (reason: string) => configErrors.configPathInvalid({ path: formatConfigPath(path), reason });
+  const refuse = (reason: string) => sharedErrors.configPathInvalid({ path: formatConfigPath(path), reason });
   if (typeof step === "object") {
     const found = Array.isArray(at) ? at.findIndex((item) => isRecord(item) && item.id === step.id) : -1;
     if (found < 0) throw refuse(`there is no list member with the id "${step.id}"`);
@@ -110,7 +110,7 @@ export function withValueAt(tree: unknown, path: ConfigPath, value: unknown): un
   if (step === undefined) return value;
   if (value === undefined && ownValue(tree, step) === undefined) return tree; // nothing to remove, so no parents are made for it
   if (tree !== undefined && tree !== null && typeof tree !== "object") {
-    throw configErrors.configPathInvalid({ path: formatConfigPath(path), reason: "its parent is no object" });
+    throw sharedErrors.configPathInvalid({ path: formatConfigPath(path), reason: "its parent is no object" });
   }
   const inner = withValueAt(ownValue(tree, step), rest, value);
   if (Array.isArray(tree) || ((tree === undefined || tree === null) && typeof step === "number")) {

@@ -4,7 +4,6 @@
  */
 export { duration, intervalMinutes } from "../config/amounts.ts";
 export { formatIssue } from "../config/config-issue.ts";
-export { configErrors } from "../config/errors.ts";
 export { agentIdPattern, choice, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
 export { parseSharedConfig } from "../config/root.ts";
@@ -18,7 +17,6 @@ export { shownName } from "../gateway/shown-name.ts";
 export { googleApiBase, googleApiVersion } from "../google-address.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "../host/notices.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "../json-shape.ts";
-export { loaderErrors } from "../loader/errors.ts";
 export { isModelReference, parseModelSource } from "../local/model-source.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
 export { type AnswerLimits, documentLimits } from "../model/answer-limits.ts";
@@ -35,11 +33,11 @@ export { checkedUrl, type FetchRules, fetchPublic } from "../outbound/guarded-fe
 export { perSnapshot } from "../per-snapshot.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
-export { protocolErrors } from "../protocol/errors.ts";
 export { idText } from "../protocol/methods/fields.ts";
 export { RawJson } from "../protocol/raw-json.ts";
 export { createReplays } from "../replays.ts";
 export { allScopes, hasScope } from "../scopes.ts";
+export { sharedErrors } from "../shared-errors.ts";
 export { toStrictJson } from "../strict-json.ts";
 export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, stripLeadingAck } from "../text/acknowledgement.ts";
 export { opening } from "../text/external-markers.ts";

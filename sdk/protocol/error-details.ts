@@ -75,4 +75,4 @@ export interface ErrorDetailsByCode {
 }
 
 /** Fields of `error.details` of errors that have no `details.code`. */
-export type DetailsWithoutCode = { path?: string; issues?: Array<{ path: string; message: string }>; maxBytes?: number; reason?: string; type?: string; currentHash?: string | null; channel?: string; account?: string };
+export type DetailsWithoutCode = { path?: string; issues?: Array<{ path: string; message: string }>; reason?: string; maxBytes?: number; type?: string; currentHash?: string | null; channel?: string; account?: string };

@@ -1,6 +1,6 @@
 import { chmod, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { trustErrors } from "./errors.ts";
+import { sharedErrors } from "../shared-errors.ts";
 
 /**
  * Gives every file below a folder mode 0600 and every folder 0700, whatever put them there.
@@ -13,6 +13,6 @@ export async function makePrivate(folder: string): Promise<void> {
     const facts = await lstat(path);
     if (facts.isDirectory()) await makePrivate(path);
     else if (facts.isFile()) await chmod(path, 0o600);
-    else throw trustErrors.unsafeFile({ path, reason: "is a link or no regular file" });
+    else throw sharedErrors.unsafeFile({ path, reason: "is a link or no regular file" });
   }
 }

@@ -1,11 +1,11 @@
 import { isSvcError } from "../../../sdk/errors.ts";
 import { shownName } from "../../../sdk/gateway/shown-name.ts";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 import { allScopes, hasScope } from "../../../sdk/scopes.ts";
 import type { DeviceRole, Devices, KnownDevice, PairingRequest, UpgradeReason } from "../../../sdk/types/devices.ts";
 import type { Remote } from "../../../sdk/types/http.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
+import { protocolErrors } from "../../errors.ts";
 import { deviceScopeRefusal, deviceTokenRefusal } from "../credential-errors.ts";
 import type { DeviceConnections } from "./device-connections.ts";
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { DeviceEnd, DeviceRole } from "../../../sdk/types/devices.ts";
+import { protocolErrors } from "../../errors.ts";
 
 /**
  * The right of devices to stay connected: one signal for each device and role that has been connected. It outlives the plugin that keeps the devices, so that

@@ -1,8 +1,8 @@
 import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
 import type { SvcError } from "../../../sdk/errors.ts";
 import { deviceProofText } from "../../../sdk/protocol/device.ts";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
+import { protocolErrors } from "../../errors.ts";
 
 /** Maximum clock skew of a device, and so the lifetime of a signature. */
 const MAX_SKEW_MS = 120_000;

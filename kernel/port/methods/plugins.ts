@@ -1,14 +1,15 @@
 import { isAbsolute } from "node:path";
 import { commonErrors } from "../../../sdk/errors.ts";
-import { loaderErrors } from "../../../sdk/loader/errors.ts";
 import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { createReplays } from "../../../sdk/replays.ts";
+import { sharedErrors } from "../../../sdk/shared-errors.ts";
 import type { PluginCandidate } from "../../../sdk/types/plugin-candidate.ts";
 import type { PluginReload } from "../../../sdk/types/plugin-record.ts";
 import type { RpcMethod } from "../../../sdk/types/rpc.ts";
 import type { Services } from "../../../sdk/types/services.ts";
 import type { UiPanel } from "../../../sdk/types/ui-panel.ts";
+import { kernelErrors } from "../../errors.ts";
 import type { HookBus } from "../../hooks/bus.ts";
 import type { Contributions } from "../../loader/contributions.ts";
 import type { Loader } from "../../loader/loader.ts";
@@ -44,7 +45,7 @@ export function registerPluginMethods(methods: MethodRegistry, deps: PluginMetho
   const { loader, hooks, contributions } = deps;
   const known = (id: string) => {
     const found = loader.find(id);
-    if (!found) throw loaderErrors.pluginNotInstalled({ id });
+    if (!found) throw sharedErrors.pluginNotInstalled({ id });
     return found;
   };
   const parts: PluginMethodParts = {
@@ -109,9 +110,9 @@ function registerChanging(parts: PluginMethodParts): void {
     return { pluginIds: results.filter((r) => r.status !== "failed").map((r) => r.id), restartRequired: needsRestart(results), results };
   });
   add(methodOf(protocolMethods, "plugins.dev"), async ({ path }: { path: string }) => {
-    if (!isAbsolute(path)) throw loaderErrors.pluginNotLoadable({ path, reason: "expected an absolute path" });
+    if (!isAbsolute(path)) throw kernelErrors.pluginNotLoadable({ path, reason: "expected an absolute path" });
     const { id, problem } = await parts.addPath(path);
-    if (problem) throw loaderErrors.pluginNotLoadable({ path, reason: problem.reason });
+    if (problem) throw kernelErrors.pluginNotLoadable({ path, reason: problem.reason });
     await parts.lift(id); // its author asks for this very code
     const reloaded = await loader.reload(id);
     await parts.useOf(id); // its author wants to see it run

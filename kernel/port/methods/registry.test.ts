@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { commonErrors } from "../../../sdk/errors.ts";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import type { MethodSpec } from "../../../sdk/protocol/methods/spec.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import type { OperatorScope, RpcCall, RpcMethod, Scope } from "../../../sdk/types/rpc.ts";
 import { allMethods } from "../../../test/tools/protocol-tables.ts";
+import { protocolErrors } from "../../errors.ts";
 import { createHookBus } from "../../hooks/bus.ts";
 import { createLogger, type LogRecord } from "../../process/logger.ts";
 import { createMethodRegistry, toWireError } from "./registry.ts";

@@ -1,13 +1,13 @@
 import { commonErrors, isSvcError, messageOf, type SvcError } from "../../../sdk/errors.ts";
 import { formatIssues } from "../../../sdk/json-schema.ts";
-import { protocolErrors } from "../../../sdk/protocol/errors.ts";
 import { limits, type WireError } from "../../../sdk/protocol/frames.ts";
 import { type CoreMethod, type MethodSpec, protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { hasScope } from "../../../sdk/scopes.ts";
+import { sharedErrors } from "../../../sdk/shared-errors.ts";
 import type { Disposable, LogFields, Logger } from "../../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
 import { toOperatorScope } from "../../auth/requested-scopes.ts";
-import { kernelErrors } from "../../errors.ts";
+import { kernelErrors, protocolErrors } from "../../errors.ts";
 import type { HookBus } from "../../hooks/bus.ts";
 import { runAs } from "../../hooks/running.ts";
 import type { Activation } from "../../loader/activation.ts";
@@ -120,7 +120,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       const entry = methods.get(name);
       if (!entry)
         throw deps.leaving?.aborted
-          ? protocolErrors.draining({}, { retryAfterMs: 1_000 })
+          ? sharedErrors.draining({}, { retryAfterMs: 1_000 })
           : absentMethod(name, call.client, { row: rowOf(name, deps), down: deps.down?.(name) });
       // From here on: the checks take time, and the owner must not be taken down between them and its handler.
       const held = entry.hold?.();
@@ -185,7 +185,7 @@ function msSince(started: number): number {
 
 function requireScope(client: ClientInfo, scope: RpcMethod["scope"]): void {
   const needed = toOperatorScope(scope ?? "admin"); // a plugin in plain JavaScript may leave it out
-  if (!hasScope(client.scopes, needed)) throw protocolErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
+  if (!hasScope(client.scopes, needed)) throw sharedErrors.missingScope({ missingScope: needed, requiredScopes: [needed] });
 }
 
 /** Names are confirmed to administrators only; those of the protocol are known to everybody, and their callers hear what is wrong with them. */
@@ -198,7 +198,7 @@ function absentMethod(
   if (down && (isAdmin || (row && hasScope(client.scopes, toOperatorScope(row.scope)))))
     return kernelErrors.pluginNotRunning({ subject: name, ...down });
   if (isAdmin) return protocolErrors.unknownMethod({ method: name });
-  return protocolErrors.missingScope({ missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
+  return sharedErrors.missingScope({ missingScope: "operator.admin", requiredScopes: ["operator.admin"] });
 }
 
 /** A plugin's methods are its own `<id>.<verb>` or rows of the protocol, never weaker than there. */

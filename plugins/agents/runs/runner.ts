@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type GatewayService, messageOf, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
-import { protocolErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { SingleRequests } from "../sessions/stateless.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
@@ -117,7 +117,7 @@ export class Runner {
     const kit = this.#kit;
     const row = await kit.store().runs.get(request.runId);
     if (row && !(request.resume && isCutOff(row))) return { row };
-    if (this.#isClosed) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+    if (this.#isClosed) throw sharedErrors.draining({}, { retryAfterMs: 2_000 });
     return { run: await (row ? reviveRun(row, { request, options }, kit) : acceptRun(request, options, kit)) };
   }
 

@@ -1,5 +1,5 @@
 import type { Channel, ChannelState, InboundAck, InboundEvent, SvcConfig } from "svc/sdk";
-import { protocolErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
 import type { Pairings } from "../pairing/pairings.ts";
@@ -34,7 +34,7 @@ export interface ReceiveDeps extends AcceptDeps {
  * @throws {SvcError} `draining`, `inbound-full`, `deliveries-full`, `storage-*`: nothing is stored, the platform may give it again
  */
 export async function receive(given: InboundEvent, account: ReceivingAccount, deps: ReceiveDeps): Promise<InboundAck> {
-  if (deps.ctx.service("gateway@1").info().phase === "draining") throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+  if (deps.ctx.service("gateway@1").info().phase === "draining") throw sharedErrors.draining({}, { retryAfterMs: 2_000 });
   const event = toEvent(given, account.media);
   const policy = policyOf(deps.ctx.snapshot(), account.channel.id, account.accountId);
   const place = placeOf(account);

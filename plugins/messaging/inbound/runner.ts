@@ -6,8 +6,8 @@ import {
   deliveryOwner,
   type ExpiryClock,
   isStaleWrite,
-  protocolErrors,
   reached,
+  sharedErrors,
   timeOrderedId,
   untilAvailable,
 } from "svc/sdk/internal";
@@ -139,7 +139,7 @@ export class InboundRunner {
   /** Gives back what is under way, 4 s at most. Rows stay. */
   async stop(): Promise<void> {
     this.close();
-    this.#stopping.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
+    this.#stopping.abort(sharedErrors.draining({}, { retryAfterMs: 2_000 }));
     await settledWithin(Promise.allSettled([...this.#active.values()].map(({ done }) => done)), STOP_MS);
     await this.#role
       ?.release()

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { type CliContext, type CliValues, commonErrors } from "svc/sdk";
-import { configErrors, sameValue, valueAt } from "svc/sdk/internal";
+import { sameValue, sharedErrors, valueAt } from "svc/sdk/internal";
 import { closingNote } from "./closing-note.ts";
 import { createMergePatch, lostEntries } from "./merge-patch.ts";
 
@@ -82,7 +82,7 @@ function isConflict(error: unknown): boolean {
 export function guardEntries(before: unknown, after: unknown): void {
   for (const path of guardedPaths) {
     const lost = lostEntries(valueAt(before, path), valueAt(after, path));
-    if (lost.length > 0) throw configErrors.configEntriesLost({ path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
+    if (lost.length > 0) throw sharedErrors.configEntriesLost({ path: path.join("."), lost: lost.join(", "), advice: "add --replace" });
   }
 }
 

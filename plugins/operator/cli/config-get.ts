@@ -1,5 +1,6 @@
 import { type CliContext, type CliValues, defineCommand, type SvcError } from "svc/sdk";
-import { configErrors, formatConfigPath, formatIssue, parseConfigPath, resolveConfigPath, valueAt } from "svc/sdk/internal";
+import { formatConfigPath, formatIssue, parseConfigPath, resolveConfigPath, valueAt } from "svc/sdk/internal";
+import { operatorErrors } from "../errors.ts";
 
 interface Trees {
   /** As written, and with defaults; secrets replaced. */
@@ -32,7 +33,7 @@ export default defineCommand({
       // Some defaults are applied by whoever reads the key; the schema knows them too.
       const key = await (await cli.configFile()).keySchema(formatConfigPath(at));
       if (key?.notInRelease === true)
-        throw configErrors.configUnset({ path: formatConfigPath(at), note: "it is not part of this release" });
+        throw operatorErrors.configUnset({ path: formatConfigPath(at), note: "it is not part of this release" });
       const used = valueAt(effective, at) ?? key?.default;
       if (values.effective !== true || used === undefined) throw unset(formatConfigPath(at), used);
       value = used;
@@ -53,11 +54,11 @@ async function trees(cli: CliContext, values: CliValues): Promise<Trees> {
   const loaded = await file.load();
   const wanted = values.effective === true ? loaded.config : loaded.source;
   if (wanted === undefined) {
-    throw configErrors.configNotValid({ file: file.path, hint: loaded.issues.map(formatIssue).join("\n") });
+    throw operatorErrors.configNotValid({ file: file.path, hint: loaded.issues.map(formatIssue).join("\n") });
   }
   return { source: file.redacted(loaded.source, loaded), effective: file.redacted(loaded.config, loaded) };
 }
 
 function unset(path: string, used: unknown): SvcError {
-  return configErrors.configUnset({ path, note: used === undefined ? "it has no default" : `the default is ${JSON.stringify(used)}` });
+  return operatorErrors.configUnset({ path, note: used === undefined ? "it has no default" : `the default is ${JSON.stringify(used)}` });
 }

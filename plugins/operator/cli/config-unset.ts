@@ -1,5 +1,6 @@
 import { commonErrors, defineCommand } from "svc/sdk";
-import { configErrors, formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "svc/sdk/internal";
+import { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "svc/sdk/internal";
+import { operatorErrors } from "../errors.ts";
 import { editConfig, editOptions } from "./config-edit.ts";
 
 /** `svc config unset`: takes one key or list member out of the file. */
@@ -18,7 +19,8 @@ export default defineCommand({
       replace: values.replace === true,
       apply(source) {
         const at = resolveConfigPath(source, steps);
-        if (valueAt(source, at) === undefined) throw configErrors.configUnset({ path: formatConfigPath(at), note: "nothing was written" });
+        if (valueAt(source, at) === undefined)
+          throw operatorErrors.configUnset({ path: formatConfigPath(at), note: "nothing was written" });
         return withValueAt(source, at, undefined);
       },
     });

@@ -1,5 +1,5 @@
 import { type CliContext, defineCommand, type PluginCandidate, printableLine } from "svc/sdk";
-import { loaderErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import { withLiveGateway } from "./live-client.ts";
 import { notesOf, reasonOf, type WirePlugin } from "./plugin-rows.ts";
 import { formatTime } from "./text.ts";
@@ -33,7 +33,7 @@ export default defineCommand({
 
 async function candidateOf(cli: CliContext, id: string): Promise<PluginCandidate> {
   const found = (await cli.candidates()).find((c) => c.id === id && c.problem?.code !== "duplicate-id");
-  if (!found) throw loaderErrors.pluginNotInstalled({ id });
+  if (!found) throw sharedErrors.pluginNotInstalled({ id });
   return found;
 }
 

@@ -1,5 +1,5 @@
 import { type CliClient, type CliCommand, type CliContext, defineCommand, isRecord, messageOf } from "svc/sdk";
-import { loaderErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import { withLiveGateway } from "./live-client.ts";
 
 /** `svc plugins enable|disable <id>`: in the config, and at once in a running gateway. */
@@ -55,7 +55,7 @@ function isRefusalOf(id: string, error: unknown): boolean {
 }
 
 async function writeEntry(cli: CliContext, id: string, enabled: boolean): Promise<void> {
-  if (!(await cli.candidates()).some((c) => c.id === id)) throw loaderErrors.pluginNotInstalled({ id });
+  if (!(await cli.candidates()).some((c) => c.id === id)) throw sharedErrors.pluginNotInstalled({ id });
   const file = await cli.configFile();
   await file.write({ kind: "edit", apply: (source) => withEnabled(source, id, enabled) }, { onWarning: (text) => cli.stderr.line(text) });
 }

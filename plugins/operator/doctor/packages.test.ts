@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PluginCandidate } from "svc/sdk";
+import type { PluginCandidate, SvcConfig } from "svc/sdk";
 import { parseSharedConfig } from "svc/sdk/internal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { vendorPackages } from "../../../test/tools/installed-plugins.ts";
@@ -15,6 +15,11 @@ beforeAll(async () => {
   await writeFile(join(root, "vendor/package-lock.json"), JSON.stringify({ packages: { "node_modules/dep": { version: "1.0.0" } } }));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
+
+/** Sections as a gateway parses them. */
+function configOf({ plugins = { entries: {} }, ...shared }: { plugins?: object }): SvcConfig {
+  return { ...parseSharedConfig(shared), plugins } as SvcConfig;
+}
 
 const lazy = { activation: ["channel:talk"], contributes: { channels: ["talk"] } };
 
@@ -57,7 +62,7 @@ test.each([
   ["one that works without them", { optionalPackages: true }, {}, "plugins.entries.demo", "svc plugins add-packages demo"],
 ])("the packages of %s", async (_, manifest, config, path, command) => {
   const candidate = { id: "demo", root, manifest } as unknown as PluginCandidate;
-  const options = { config: parseSharedConfig(config), vendor: vendorPackages(root) };
+  const options = { config: configOf(config), vendor: vendorPackages(root) };
   const isOptional = "optionalPackages" in manifest;
   const found = path === undefined ? [] : [{ plugin: "demo", path, missing: ["dep"], command, isOptional }];
   expect(await missingOfPlugins([candidate], options)).toEqual(found);
@@ -69,7 +74,7 @@ test("the packages of a plugin whose service a model in use wants", async () => 
   const runtime = { id: "demo", root, manifest: { activation: ["service:demo@1"], provides: ["demo@1"] } } as unknown as PluginCandidate;
   const user = { id: "user", root: join(root, "none"), manifest: { ...local, requires: ["demo@1?"] } } as unknown as PluginCandidate;
   const found = (config: object) =>
-    missingOfPlugins([runtime, user], { config: parseSharedConfig(config as never), vendor: vendorPackages(root) });
+    missingOfPlugins([runtime, user], { config: configOf(config), vendor: vendorPackages(root) });
   expect(await found({ models: { providers: { local: {} } } })).toMatchObject([{ plugin: "demo", path: "models.providers.local" }]);
   expect(await found({})).toEqual([]);
 });

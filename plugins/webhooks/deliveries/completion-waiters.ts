@@ -1,4 +1,4 @@
-import { protocolErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import type { Completion } from "./delivery-state.ts";
 
 /** Callers that wait for the end of an action. */
@@ -42,7 +42,7 @@ export function createCompletionWaiters(): CompletionWaiters {
       for (const waiter of [...(waiting.get(uid) ?? [])]) waiter.resolve(completion);
     },
     close() {
-      const error = protocolErrors.draining({}, { retryAfterMs: 2_000 });
+      const error = sharedErrors.draining({}, { retryAfterMs: 2_000 });
       for (const waiters of [...waiting.values()]) for (const waiter of [...waiters]) waiter.reject(error);
     },
   };

@@ -8,7 +8,7 @@ import {
   type PluginContext,
   settledWithin,
 } from "svc/sdk";
-import { protocolErrors, untilAvailable } from "svc/sdk/internal";
+import { sharedErrors, untilAvailable } from "svc/sdk/internal";
 import { type Accepted, acceptAll, EXPIRY_MS, type Submission } from "./accept.ts";
 import { createCompletionWaiters } from "./completion-waiters.ts";
 import { type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
@@ -49,7 +49,7 @@ export class Deliveries {
    * @throws {SvcError} `deliveries-full`, `system-events-full`, `storage-*`, `draining`: nothing is stored then
    */
   async accept(submissions: readonly Submission[]): Promise<Accepted[]> {
-    if (this.#leaving.signal.aborted) throw protocolErrors.draining({}, { retryAfterMs: 2_000 });
+    if (this.#leaving.signal.aborted) throw sharedErrors.draining({}, { retryAfterMs: 2_000 });
     return acceptAll(submissions, { deps: this.#deps, onAccepted: (accepted) => this.#onAccepted(accepted) });
   }
 
@@ -97,7 +97,7 @@ export class Deliveries {
 
   /** Takes nothing on any more, waits for the steps under way, 4 s at most. Rows stay. */
   async stop(): Promise<void> {
-    this.#leaving.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
+    this.#leaving.abort(sharedErrors.draining({}, { retryAfterMs: 2_000 }));
     this.#completions.close();
     await this.#runner.stop();
     // The next instance finds the rows that could not be given back.

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type DeliveryRow, type Disposable, messageOf, settledWithin } from "svc/sdk";
-import { protocolErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import { type DeliveryDeps, PROCESSED_DIRS } from "./delivery-deps.ts";
 import { backoffAfter, MAX_ATTEMPTS } from "./delivery-state.ts";
 import { processDelivery } from "./process-delivery.ts";
@@ -94,7 +94,7 @@ export class DeliveryRunner {
   async stop(): Promise<void> {
     this.close();
     this.#pauses.end();
-    this.#stopping.abort(protocolErrors.draining({}, { retryAfterMs: 2_000 }));
+    this.#stopping.abort(sharedErrors.draining({}, { retryAfterMs: 2_000 }));
     await settledWithin(Promise.allSettled([...this.#active.values()]), STOP_MS);
   }
 

@@ -1,5 +1,5 @@
 import { commonErrors, defineErrors, type HttpReply } from "svc/sdk";
-import { protocolErrors } from "svc/sdk/internal";
+import { sharedErrors } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { deliveryErrors } from "../deliveries/errors.ts";
 import { acceptedAnswer, acceptFailure, fanOutAnswer, refusalAnswer } from "./accept-answers.ts";
@@ -103,7 +103,7 @@ describe("what could not be stored", () => {
     ["a full queue", storeErrors.deliveriesFull({ rows: 2_000 }), 503, "hook queue is full"],
     ["too many events", storeErrors.systemEventsFull({ count: 200 }), 503, "hook queue is full"],
     ["a failing disk", commonErrors.serviceUnavailable({ service: "store@2" }), 503, "storage unavailable"],
-    ["a gateway that stops", protocolErrors.draining({}, { retryAfterMs: 5_000 }), 503, "gateway_unavailable"],
+    ["a gateway that stops", sharedErrors.draining({}, { retryAfterMs: 5_000 }), 503, "gateway_unavailable"],
     ["an action that is too large", deliveryErrors.hookActionTooLarge({ bytes: 300_000, maxBytes: 262_144 }), 413, "payload too large"],
     ["a fault of our own", new Error("secret /path"), 500, "internal error"],
   ])("%s", (_name, error, status, text) => {

@@ -1,8 +1,7 @@
-import { defineErrors } from "../errors.ts";
+import { defineErrors } from "../../sdk/errors.ts";
 
-/** Codes of reading paths and writing config. */
+/** Codes of looking up and writing config. */
 export const configErrors = defineErrors({
-  "config-path-invalid": { message: 'config path "{path}": {reason}', http: 400, rpc: "INVALID_REQUEST", exit: 2 },
   "config-path-unknown": {
     message: "config schema path not found",
     http: 404,
@@ -44,21 +43,11 @@ export const configErrors = defineErrors({
     expose: { path: { type: "string" } },
     exit: 1,
   },
-  "config-unset": { message: "{path} is not set; {note}", http: 404, rpc: "INVALID_REQUEST", exit: 1 },
-  "config-not-valid": { message: "{file} is not valid", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
   "config-clobber": {
     message: "{file}: refusing to write, {reason}; if that is intended, {advice}",
     http: 400,
     rpc: "INVALID_REQUEST",
     details: "DESTRUCTIVE",
-    exit: 1,
-  },
-  "config-entries-lost": {
-    message: "{path}: entries would be lost ({lost}); if that is intended, {advice}",
-    http: 400,
-    rpc: "INVALID_REQUEST",
-    details: "DESTRUCTIVE",
-    expose: { path: { type: "string" } },
     exit: 1,
   },
   "config-owned-elsewhere": { message: "{path}: {reason}; edit {owner} by hand", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
@@ -78,13 +67,4 @@ export const configErrors = defineErrors({
   },
   "config-write-failed": { message: "{file}: {reason}; {state}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
   "config-no-last-good": { message: "{file}: cannot be restored from {lastGood}, {reason}", http: 400, rpc: "INVALID_REQUEST", exit: 1 },
-  "write-rate-limited": {
-    message: "rate limit exceeded for {method}; retry after {seconds}s",
-    http: 429,
-    rpc: "UNAVAILABLE",
-    details: "RATE_LIMITED",
-    expose: { method: { type: "string" }, limit: { type: "string" } },
-    retryable: true,
-    exit: 1,
-  },
 });
