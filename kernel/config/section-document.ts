@@ -13,6 +13,9 @@ export interface SectionNode {
   aliases?: Aliases;
   properties?: Record<string, SectionNode>;
   items?: SectionNode;
+  /** Of a record: its keys, and its values. */
+  propertyNames?: SectionNode;
+  additionalProperties?: SectionNode | false;
   minLength?: number;
   maxLength?: number;
   minItems?: number;
@@ -66,6 +69,7 @@ function schemaOf(node: SectionNode): z.ZodType {
   if (type === "integer") return bounded(z.number().int(), lower(node.minimum), upper(node.maximum));
   if (type === "number") return bounded(z.number(), node.minimum, node.maximum);
   if (type === "boolean") return z.boolean();
+  if (node.propertyNames && node.additionalProperties) return z.record(textOf(node.propertyNames), readSection(node.additionalProperties));
   if (properties) return z.strictObject(Object.fromEntries(Object.entries(properties).map(([key, child]) => [key, readSection(child)])));
   throw new Error(`a section cannot hold a value of the type ${String(type)}`);
 }
@@ -84,7 +88,7 @@ function amountOf({ unit, min, max, bare }: AmountField): z.ZodType {
   return unit === "bytes" ? sizeBytes(min, max) : duration(unit, min, max);
 }
 
-function textOf({ minLength, maxLength, patterns = [], except }: SectionNode): z.ZodType {
+function textOf({ minLength, maxLength, patterns = [], except }: SectionNode): z.ZodType<string, string> {
   const matching = patterns.reduce(
     (text, { pattern, message }) => text.regex(new RegExp(pattern), message),
     bounded(z.string(), minLength, maxLength),

@@ -1,18 +1,14 @@
 import { z } from "zod";
 import { agentsSchema } from "./agents.ts";
 import { channelsSchema } from "./channels.ts";
-import { messagesSchema } from "./messages.ts";
 import { modelsSchema } from "./models.ts";
 import { sessionSchema } from "./session.ts";
-import { toolsSchema } from "./tools.ts";
 
 /** Sections of the config that several plugins read. The gateway's own stand beside its code, those of one plugin in that plugin. */
 export const sharedSections = {
   agents: agentsSchema.prefault({}),
   models: modelsSchema.prefault({}),
-  tools: toolsSchema.prefault({}),
   session: sessionSchema.prefault({}),
-  messages: messagesSchema.prefault({}),
   channels: channelsSchema.prefault({}),
 };
 

@@ -8,6 +8,7 @@ export { agentIdPattern, choice, defaulted, documented, pathText, REDACTED_VALUE
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../config/paths.ts";
 export { parseSharedConfig } from "../config/root.ts";
 export { sendPolicySchema } from "../config/send-policy.ts";
+export { toolProfiles, toolTexts } from "../config/tools.ts";
 export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "../delivery-owner.ts";
 export { createExpiryClock, type ExpiryClock } from "../expiry-clock.ts";

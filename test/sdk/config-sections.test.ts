@@ -44,6 +44,7 @@ const sample = z.strictObject({
     .default([]),
   key: secret().optional(),
   inner: z.strictObject({ word: z.string().refine((text) => text !== "no", { error: "not this", params: { except: ["no"] } }) }).optional(),
+  byName: z.record(z.string().min(2), duration("ms", 0, 9)).default({}),
   more: z.strictObject({ deep: z.string().default("x") }).prefault({}),
 });
 const all = { ...owned, sample };
@@ -104,6 +105,8 @@ function nearOf(node: SectionNode): fc.Arbitrary<unknown> {
   if (node.sensitive) return fc.constantFrom("s", "", { source: "env", id: "X" }, { source: "env", id: "x" });
   if (node.enum) return fc.constantFrom(...node.enum, "other");
   if (node.items) return fc.array(valuesOf(node.items), { maxLength: 3 });
+  if (node.propertyNames && node.additionalProperties)
+    return fc.dictionary(valuesOf(node.propertyNames).map(String), valuesOf(node.additionalProperties), { maxKeys: 3 });
   if (node.type === "boolean") return fc.boolean();
   if (node.type === "integer" || node.type === "number") return fc.oneof(fc.integer({ min: -1, max: 12 }), fc.double({ noNaN: true }));
   if (node.type === "string")
@@ -126,6 +129,10 @@ test("the types of the gateway are those of the plugins' schemas", () => {
   expectTypeOf<PluginSectionsInput["hooks"]>().toEqualTypeOf<z.input<typeof webhooks.hooks>>();
   expectTypeOf<PluginSections["memory"]>().toEqualTypeOf<z.output<typeof memory.memory>>();
   expectTypeOf<PluginSectionsInput["memory"]>().toEqualTypeOf<z.input<typeof memory.memory>>();
+  expectTypeOf<PluginSections["messages"]>().toEqualTypeOf<z.output<typeof agents.messages>>();
+  expectTypeOf<PluginSectionsInput["messages"]>().toEqualTypeOf<z.input<typeof agents.messages>>();
+  expectTypeOf<PluginSections["tools"]>().toEqualTypeOf<z.output<typeof agents.tools>>();
+  expectTypeOf<PluginSectionsInput["tools"]>().toEqualTypeOf<z.input<typeof agents.tools>>();
   expectTypeOf<PluginSections["bindings"]>().toEqualTypeOf<z.output<typeof agents.bindings>>();
   expectTypeOf<PluginSectionsInput["bindings"]>().toEqualTypeOf<z.input<typeof agents.bindings>>();
 });
@@ -140,7 +147,8 @@ test.each<[string, z.ZodType, string]>([
   ["a form of its own", z.url(), "part: the format url"],
   ["a value that is coerced", z.coerce.number(), "part: a value that is coerced"],
   ["checks in another order", z.string().regex(/a/, "a").min(1), "part: this order of checks"],
-  ["names of any kind", z.record(z.string(), z.string()), "part: record"],
+  ["names of a closed set", z.record(z.enum(["a", "b"]), z.string()), "part: a record whose keys are no texts"],
+  ["names with a rule of their own", z.record(z.string().refine(Boolean), z.string()), "part.<name>: custom"],
   ["an object that takes everything", z.strictObject({ a: z.array(z.looseObject({})) }), "part.a.*: an open object"],
   ["two meanings of absence", z.string().default("a").optional(), "part: optional of default"],
 ])("a section with %s is not written", (_, schema, reason) => {

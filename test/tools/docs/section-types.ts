@@ -26,6 +26,7 @@ function typeOf(node: SectionNode, form: Form): string {
   if (node.sensitive) return form === "written" ? "string | SecretRef" : "string";
   if (node.enum) return namesOf(node, form).join(" | ");
   if (items) return `Array<${typeOf(items, form)}>`;
+  if (node.propertyNames && node.additionalProperties) return `Record<string, ${typeOf(node.additionalProperties, form)}>`;
   if (properties)
     return `{ ${Object.entries(properties)
       .map(([key, child]) => memberOf(key, child, form))

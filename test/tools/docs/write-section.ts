@@ -12,6 +12,8 @@ interface Def {
   coerce?: boolean;
   innerType?: z.ZodType;
   element?: z.ZodType;
+  keyType?: z.ZodType;
+  valueType?: z.ZodType;
   shape?: Record<string, z.ZodType>;
   catchall?: { def: Def };
   defaultValue?: unknown;
@@ -65,13 +67,13 @@ function addKeywords({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema
   if (node.default !== defaultValue) node.parsedDefault = defaultValue;
 }
 
-const readableTypes = new Set(["object", "array", "enum", "string", "number", "boolean", "optional", "default", "prefault"]);
+const readableTypes = new Set(["object", "record", "array", "enum", "string", "number", "boolean", "optional", "default", "prefault"]);
 /** Checks in the order in which the reader makes them: the first that fails is told first. */
 const readableChecks = ["number_format", "min_length", "greater_than", "max_length", "less_than", "string_format", "custom"];
 
 function requireReadable(schema: z.ZodType, path: string): void {
   if (amountFieldOf(schema) || aliasesOf(schema) || metaOf(schema)?.sensitive) return;
-  const { type, format, check, coerce, innerType, element, shape, catchall } = defOf(schema);
+  const { type, format, check, coerce, innerType, element, keyType, valueType, shape, catchall } = defOf(schema);
   const refuse = (what: string): never => {
     throw new Error(`${path}: ${what} has no form in a written section`);
   };
@@ -86,6 +88,8 @@ function requireReadable(schema: z.ZodType, path: string): void {
   if (type === "object" && (catchall && defOf(catchall).type) !== "never") refuse("an open object");
   if (innerType && defOf(innerType).innerType) refuse(`${type} of ${defOf(innerType).type}`);
   if (innerType) requireReadable(innerType, path);
+  if (keyType && defOf(keyType).type !== "string") refuse("a record whose keys are no texts");
+  for (const inner of [keyType, valueType]) if (inner) requireReadable(inner, `${path}.<name>`);
   if (element) requireReadable(element, `${path}.*`);
   for (const [key, inner] of Object.entries(shape ?? {})) requireReadable(inner, `${path}.${key}`);
 }
