@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { plainAddress } from "../../sdk/gateway/addresses.ts";
+import { plainAddress } from "../../sdk/internal/addresses.ts";
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");

@@ -1,4 +1,4 @@
-import { plainAddress } from "../../sdk/gateway/addresses.ts";
+import { plainAddress } from "../../sdk/internal/addresses.ts";
 import { isLoopback } from "./address-ranges.ts";
 import type { Caller, RequestHead } from "./client-types.ts";
 

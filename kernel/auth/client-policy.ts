@@ -1,7 +1,7 @@
 import type { networkInterfaces } from "node:os";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { SvcError } from "../../sdk/errors.ts";
-import { perSnapshot } from "../../sdk/per-snapshot.ts";
+import { perSnapshot } from "../../sdk/internal/per-snapshot.ts";
 import { protocolErrors } from "../errors.ts";
 import { addressRanges } from "./address-ranges.ts";
 import { hasForwardingHeader, peerOf, readCaller } from "./client-address.ts";

@@ -1,4 +1,4 @@
-import { addressBucket } from "../../sdk/gateway/addresses.ts";
+import { addressBucket } from "../../sdk/internal/addresses.ts";
 import { backoffDelayMs } from "../../sdk/time.ts";
 import type { AttemptLimiter, AttemptLimits } from "../../sdk/types/gateway.ts";
 

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { plainAddress } from "../../sdk/gateway/addresses.ts";
+import { plainAddress } from "../../sdk/internal/addresses.ts";
 import { isLoopback } from "./address-ranges.ts";
 
 /** Input for the decision about a page's origin. */

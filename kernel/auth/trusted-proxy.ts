@@ -1,5 +1,5 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { plainAddress } from "../../sdk/gateway/addresses.ts";
+import { plainAddress } from "../../sdk/internal/addresses.ts";
 import { hasForwardingHeader, peerOf } from "./client-address.ts";
 import type { ProxyVerdict, RequestHead } from "./client-types.ts";
 

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { exceedsJsonShape } from "../../sdk/json-shape.ts";
+import { exceedsJsonShape } from "../../sdk/internal/json-shape.ts";
 
 /**
  * A small JSON file that may have comments and trailing commas. Most have none, so the reader for those is loaded only then. Read at once: a command

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import { commonErrors } from "../../sdk/errors.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { resolveAuth } from "../auth/resolve-auth.ts";

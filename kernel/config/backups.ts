@@ -1,7 +1,7 @@
 import { lstat, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { MAX_CONFIG_BYTES } from "./config-file.ts";
 
 /** `.bak`, `.bak.1` … `.bak.4`, newest first. */

@@ -2,8 +2,8 @@ import { realpath } from "node:fs/promises";
 import { basename } from "node:path";
 import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
-import { exceedsJsonShape } from "../../sdk/json-shape.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
+import { exceedsJsonShape } from "../../sdk/internal/json-shape.ts";
 import { locator } from "./locate.ts";
 import { parseJson5 } from "./parse-json5.ts";
 

@@ -1,4 +1,4 @@
-import { formatConfigPath } from "../../sdk/config/paths.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { idsOf, sameValue, type Tree } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { json5Spans, type MemberSpan, type Span } from "./json5-spans.ts";

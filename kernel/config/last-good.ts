@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import type { Restore } from "../../sdk/types/config-file.ts";
 import { keepRejected, lastGoodPath } from "./backups.ts";
 import { decodeConfig, MAX_CONFIG_BYTES } from "./config-file.ts";

@@ -1,4 +1,4 @@
-import { formatConfigPath } from "../../sdk/config/paths.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { forbiddenConfigKeys, idsOf, ownValue, type Tree } from "../../sdk/config/tree.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { sharedErrors } from "../../sdk/shared-errors.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { formatConfigPath, withValueAt } from "../../sdk/config/paths.ts";
+import { formatConfigPath, withValueAt } from "../../sdk/internal/config-paths.ts";
 import { sameValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";

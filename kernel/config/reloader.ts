@@ -1,5 +1,5 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { ReloadOutcome } from "../../sdk/types/reload.ts";

@@ -1,5 +1,5 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
-import { formatConfigPath } from "../../sdk/config/paths.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { idsOf, ownValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { expandPath, resolveAgents } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { isInside } from "../../sdk/trust/inside.ts";
+import { isInside } from "../../sdk/internal/files/inside.ts";
 import type { ConfigWarning } from "../../sdk/types/config-file.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import { clampWarnings } from "./clamp-warnings.ts";

@@ -4,7 +4,7 @@ import { expandPath } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { SDK_API_VERSION } from "../../sdk/define.ts";
 import { messageOf } from "../../sdk/errors.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 import { parseJson5 } from "../config/parse-json5.ts";

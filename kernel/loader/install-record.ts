@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { messageOf } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { installErrors } from "../process/errors.ts";
 import { pluginIdPattern } from "../process/plugin-id.ts";
 

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
-import { isInside } from "../../sdk/trust/inside.ts";
+import { isInside } from "../../sdk/internal/files/inside.ts";
 import type { PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 
 /** Check of one plugin folder. Paths are absolute. */

@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { isInside } from "../../sdk/trust/inside.ts";
+import { isInside } from "../../sdk/internal/files/inside.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 import { checkLocalImports } from "../sandbox/local-imports.ts";
 

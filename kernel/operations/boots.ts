@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 
 /** So many unclean ends within this time are a crash loop. */
 export const crashLoop = { ends: 3, withinMs: 300_000 } as const;

@@ -1,5 +1,5 @@
 import { hostname, networkInterfaces, release } from "node:os";
-import { shownName } from "../../sdk/gateway/shown-name.ts";
+import { shownName } from "../../sdk/internal/shown-name.ts";
 import { type ConnectParams, limits } from "../../sdk/protocol/frames.ts";
 import type { PresenceBeacon } from "../../sdk/types/gateway.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { readRegularTextSync, writeFileAtomicSync } from "../process/files-sync.ts";
 
 /** Record of a plugin that blocked the event loop for so long that the gateway ended. */

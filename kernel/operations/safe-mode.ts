@@ -1,5 +1,5 @@
 import type { HealthPart } from "../../sdk/hooks.ts";
-import { dropNotice, writeNotice } from "../../sdk/host/notices.ts";
+import { dropNotice, writeNotice } from "../../sdk/internal/files/notices.ts";
 import type { Clock, Disposable, Logger } from "../../sdk/types/common.ts";
 import { type Boots, crashLoop, isCrashLoop } from "./boots.ts";
 

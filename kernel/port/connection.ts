@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { commonErrors, isSvcError, SvcError } from "../../sdk/errors.ts";
 import { limits, type RequestFrame } from "../../sdk/protocol/frames.ts";
-import { RawJson } from "../../sdk/protocol/raw-json.ts";
+import { RawJson } from "../../sdk/internal/raw-json.ts";
 import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Disposable, LogFields, Logger } from "../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HTTPError, HTTPResponse } from "h3";
-import { allScopes, hasScope } from "../../sdk/scopes.ts";
+import { allScopes, hasScope } from "../../sdk/internal/scopes.ts";
 import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { commonErrors, messageOf } from "../../sdk/errors.ts";
-import { parseJson } from "../../sdk/json-shape.ts";
+import { parseJson } from "../../sdk/internal/json-shape.ts";
 import { gatherBytes } from "./gathered-bytes.ts";
 
 /** Time a whole body may take. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type ServerOptions, type WebSocket, WebSocketServer } from "ws";
-import { addressBucket } from "../../sdk/gateway/addresses.ts";
+import { addressBucket } from "../../sdk/internal/addresses.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import type { ClientPolicy, ClientRefusal } from "../auth/client-policy.ts";
 import { createRevocations } from "../auth/revocations.ts";

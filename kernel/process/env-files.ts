@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { messageOf } from "../../sdk/errors.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { isLoaderName, isWorkspaceName } from "./env-names.ts";
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { isAlive, type LockOwner, processStartTime } from "../../sdk/process-owner.ts";
 import { hostErrors } from "./errors.ts";
 

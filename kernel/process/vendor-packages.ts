@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import type { VendorOwner } from "../../sdk/types/installed-plugins.ts";
 import { installErrors } from "./errors.ts";

@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname, extname, relative, resolve } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { isInside } from "../../sdk/trust/inside.ts";
+import { isInside } from "../../sdk/internal/files/inside.ts";
 import type { PluginProblem } from "../../sdk/types/plugin-candidate.ts";
 
 /** A plugin with more local modules than this is not followed to its end, and not loaded. */

@@ -1,6 +1,6 @@
 import { isAbsolute, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { toStrictJson } from "../../sdk/strict-json.ts";
+import { toStrictJson } from "../../sdk/internal/strict-json.ts";
 import type { TransformRequest } from "../../sdk/types/sandbox.ts";
 
 /** Calls functions of files; each file is loaded once. @returns `undefined`, or what is JSON */

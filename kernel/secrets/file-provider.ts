@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { messageOf } from "../../sdk/errors.ts";
-import { readRegularFile } from "../../sdk/host/read-regular.ts";
+import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import { withLimit } from "../../sdk/time.ts";
 import { answerAll, answerOf, type FileProvider, type SecretAnswer, type SecretQuestion } from "./provider.ts";
 

@@ -4,7 +4,7 @@ import { createProvider as createOllamaProvider } from "../../plugins/model-olla
 import { createProvider as createResponsesProvider } from "../../plugins/model-openai/provider.ts";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
 import { createRecallProvider } from "../../plugins/model-recall/provider.ts";
-import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
+import { createVendorFetch } from "../../sdk/internal/model/vendor-fetch.ts";
 import { type FakeOllama, startFakeOllama } from "../fakes/ollama-chat.ts";
 import { type FakeResponses, startFakeResponses } from "../fakes/openai-responses.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { createHttpPool, type HttpPool } from "../../kernel/process/http/pool.ts";
 import { createBedrockAdapter } from "../../plugins/embed-bedrock/adapter.ts";
 import { createProvider } from "../../plugins/model-openai-compatible/provider.ts";
-import { createVendorFetch } from "../../sdk/model/vendor-fetch.ts";
+import { createVendorFetch } from "../../sdk/internal/model/vendor-fetch.ts";
 import { type FakeBedrock, startFakeBedrock } from "../fakes/embedding-bedrock.ts";
 import { okText } from "../fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";

@@ -6,7 +6,7 @@ import type { DeviceRecord } from "../../plugins/devices/record.ts";
 import { type DeviceRows, MAX_PAIRED } from "../../plugins/devices/rows.ts";
 import { createDevices } from "../../plugins/devices/service.ts";
 import { commonErrors } from "../../sdk/errors.ts";
-import { MAX_SHOWN_CHARS } from "../../sdk/gateway/shown-name.ts";
+import { MAX_SHOWN_CHARS } from "../../sdk/internal/shown-name.ts";
 import type { ConnectParams } from "../../sdk/protocol/frames.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";
 

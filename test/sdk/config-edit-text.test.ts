@@ -1,7 +1,7 @@
 import JSON5 from "json5";
 import { describe, expect, test } from "vitest";
 import { editText } from "../../kernel/config/edit-text.ts";
-import { parseConfigPath, resolveConfigPath, withValueAt } from "../../sdk/config/paths.ts";
+import { parseConfigPath, resolveConfigPath, withValueAt } from "../../sdk/internal/config-paths.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);
 const editWith = (text: string, path: string, value: unknown) => {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { restoreLastGood, saveLastGood } from "../../kernel/config/last-good.ts";
 import { loadConfig } from "../../kernel/config/load.ts";
 import { type ConfigWriterHost, writeConfig } from "../../kernel/config/write.ts";
-import { withValueAt } from "../../sdk/config/paths.ts";
+import { withValueAt } from "../../sdk/internal/config-paths.ts";
 import { setFailpoint } from "../../sdk/failpoint.ts";
 import type { ConfigWriteOptions } from "../../sdk/types/config-file.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { durationMs } from "../../../sdk/config/amounts.ts";
 import { defaulted, secret } from "../../../sdk/config/fields.ts";
-import { allScopes } from "../../../sdk/scopes.ts";
+import { allScopes } from "../../../sdk/internal/scopes.ts";
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, "expected the name of an HTTP header");
 

@@ -2,7 +2,7 @@ import { commonErrors, isSvcError, messageOf, type SvcError } from "../../../sdk
 import { formatIssues } from "../../../sdk/json-schema.ts";
 import { limits, type WireError } from "../../../sdk/protocol/frames.ts";
 import { type CoreMethod, type MethodSpec, protocolMethods } from "../../../sdk/protocol/methods.ts";
-import { hasScope } from "../../../sdk/scopes.ts";
+import { hasScope } from "../../../sdk/internal/scopes.ts";
 import { sharedErrors } from "../../../sdk/shared-errors.ts";
 import type { Disposable, LogFields, Logger } from "../../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";

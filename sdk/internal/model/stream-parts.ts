@@ -1,0 +1,137 @@
+import { ModelError } from "../../define.ts";
+import type { ModelDelta, Usage, VendorMeta } from "../../types/model.ts";
+
+type Finish = Extract<ModelDelta, { type: "finish" }>["reason"];
+type Count = number | undefined;
+
+interface WithMeta {
+  id: string;
+  providerMetadata?: VendorMeta | undefined;
+}
+
+/** End of a stream. */
+export interface FinishPart {
+  type: "finish";
+  usage: {
+    inputTokens: { total: Count; noCache: Count; cacheRead: Count; cacheWrite: Count };
+    outputTokens: { total: Count; reasoning: Count };
+    raw?: unknown;
+  };
+  /** `raw`: in the vendor's words; absent when the vendor said nothing. */
+  finishReason: { unified: string; raw: string | undefined };
+}
+
+/** Parts of a stream of the AI SDK, specification V3, . Those without fields here are passed over. */
+export type StreamPart =
+  | ({ type: "text-delta" | "reasoning-delta" | "tool-input-delta"; delta: string } & WithMeta)
+  | ({ type: "reasoning-start" | "reasoning-end" | "tool-input-end" } & WithMeta)
+  | ({ type: "tool-input-start"; toolName: string } & WithMeta)
+  | { type: "tool-call"; toolCallId: string; toolName: string; input: string; providerMetadata?: VendorMeta | undefined }
+  | { type: "error"; error: unknown }
+  | {
+      type:
+        | "text-start"
+        | "text-end"
+        | "file"
+        | "source"
+        | "tool-result"
+        | "tool-approval-request"
+        | "stream-start"
+        | "response-metadata"
+        | "raw";
+    }
+  | FinishPart;
+
+export interface DeltaRules {
+  /** An answer whose vendor gave no reason for its end was cut off; default false: such an end is taken as it is. */
+  endsWithReason?: boolean;
+  /** True for a reasoning block that the vendor shows sealed only. */
+  isRedacted?(meta: VendorMeta): boolean;
+}
+
+/**
+ * The vendor package's stream in our words.
+ * @throws what the stream reported as an error, as it came
+ */
+export async function* toDeltas(parts: AsyncIterable<StreamPart>, rules: DeltaRules = {}): AsyncIterable<ModelDelta> {
+  const calls = new Map<string, { name: string; hasEnded: boolean }>();
+  for await (const part of parts) {
+    switch (part.type) {
+      case "text-delta":
+        if (part.delta !== "") yield { type: "text", delta: part.delta };
+        break;
+      case "reasoning-start":
+      case "reasoning-end":
+      case "reasoning-delta": {
+        const delta = part.type === "reasoning-delta" ? part.delta : "";
+        const { providerMetadata: meta } = part;
+        if (delta === "" && meta === undefined) break;
+        const redacted = meta && rules.isRedacted?.(meta) ? { redacted: true as const } : {};
+        yield { type: "reasoning", delta, id: part.id, ...redacted, ...(meta === undefined ? {} : { meta }) };
+        break;
+      }
+      case "tool-input-start":
+        calls.set(part.id, { name: part.toolName, hasEnded: false });
+        yield { type: "toolCall", id: part.id, name: part.toolName, argsDelta: "" };
+        break;
+      case "tool-input-delta":
+        yield { type: "toolCall", id: part.id, name: calls.get(part.id)?.name ?? "", argsDelta: part.delta };
+        break;
+      case "tool-call": {
+        // The whole call, behind its pieces; some vendors send no pieces.
+        const { toolCallId: id, providerMetadata: meta } = part;
+        if (!calls.has(id)) yield { type: "toolCall", id, name: part.toolName, argsDelta: part.input };
+        calls.set(id, { name: part.toolName, hasEnded: true });
+        yield { type: "toolCallEnd", id, ...(meta === undefined ? {} : { meta }) };
+        break;
+      }
+      case "error":
+        throw part.error;
+      case "finish": {
+        if (rules.endsWithReason && part.finishReason.raw === undefined) throw cutOff();
+        // A call that was cut off has no end of its own.
+        for (const [id, { hasEnded }] of calls) if (!hasEnded) yield { type: "toolCallEnd", id };
+        yield { type: "usage", usage: toUsage(part.usage) };
+        yield { type: "finish", reason: toReason(part.finishReason.unified) };
+        return;
+      }
+    }
+  }
+  throw cutOff();
+}
+
+function cutOff(): ModelError {
+  return new ModelError("network", "the answer ended without a finish");
+}
+
+function toUsage(usage: FinishPart["usage"]): Usage {
+  const cacheRead = countOf(usage.inputTokens.cacheRead);
+  const cacheWrite = countOf(usage.inputTokens.cacheWrite);
+  const input = countOf(usage.inputTokens.noCache ?? countOf(usage.inputTokens.total) - cacheRead);
+  const output = countOf(usage.outputTokens.total);
+  const reported = (usage.raw as { total_tokens?: unknown } | undefined)?.total_tokens;
+  const total = Math.max(input + cacheRead + cacheWrite + output, countOf(reported));
+  const reasoning = countOf(usage.outputTokens.reasoning);
+  return { input, output, cacheRead, cacheWrite, ...(reasoning ? { reasoning } : {}), total };
+}
+
+/** More than any vendor bills for a turn. Counts are summed up for the life of a session, so one that is none would spoil them all. */
+const MAX_TOKENS = 1_000_000_000;
+
+function countOf(value: unknown): number {
+  return typeof value === "number" && value >= 0 && value <= MAX_TOKENS ? Math.floor(value) : 0;
+}
+
+function toReason(unified: string): Finish {
+  switch (unified) {
+    case "stop":
+    case "length":
+      return unified;
+    case "tool-calls":
+      return "tool_calls";
+    case "content-filter":
+      return "content_filter";
+    default:
+      return "other";
+  }
+}
