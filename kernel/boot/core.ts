@@ -1,10 +1,10 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { commonErrors, messageOf, type SvcError } from "../../sdk/errors.ts";
-import { addressBucket } from "../../sdk/internal/addresses.ts";
 import type { HealthPart } from "../../sdk/hooks.ts";
+import { addressBucket } from "../../sdk/internal/addresses.ts";
+import { RawJson } from "../../sdk/internal/raw-json.ts";
 import type { EventSpec } from "../../sdk/protocol/events.ts";
 import type { StateVersion } from "../../sdk/protocol/frames.ts";
-import { RawJson } from "../../sdk/internal/raw-json.ts";
 import type { Clock } from "../../sdk/types/common.ts";
 import type { Devices } from "../../sdk/types/devices.ts";
 import type { Store } from "../../sdk/types/store.ts";

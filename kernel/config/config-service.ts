@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { messageOf } from "../../sdk/errors.ts";
-import { isRecord } from "../../sdk/is-record.ts";
 import { exceedsJsonShape } from "../../sdk/internal/json-shape.ts";
+import { isRecord } from "../../sdk/is-record.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { ConfigService, ConfigWriteResult, MemberRemoval } from "../../sdk/types/config.ts";
 import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome } from "../../sdk/types/config-file.ts";

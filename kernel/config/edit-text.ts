@@ -1,5 +1,5 @@
-import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { idsOf, sameValue, type Tree } from "../../sdk/config/tree.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { json5Spans, type MemberSpan, type Span } from "./json5-spans.ts";
 import { parseJson5 } from "./parse-json5.ts";

@@ -1,5 +1,5 @@
-import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { forbiddenConfigKeys, idsOf, ownValue, type Tree } from "../../sdk/config/tree.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { sharedErrors } from "../../sdk/shared-errors.ts";
 

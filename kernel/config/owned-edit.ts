@@ -1,7 +1,7 @@
 import { basename } from "node:path";
-import { formatConfigPath, withValueAt } from "../../sdk/internal/config-paths.ts";
 import { sameValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
+import { formatConfigPath, withValueAt } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { configErrors } from "./errors.ts";
 import type { LoadedConfig } from "./loaded.ts";

@@ -1,7 +1,7 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
-import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { idsOf, ownValue } from "../../sdk/config/tree.ts";
 import type { SvcError } from "../../sdk/errors.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { configErrors } from "./errors.ts";
 import { type RedactOptions, redactConfig } from "./redact.ts";

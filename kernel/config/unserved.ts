@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { ConfigIssue } from "../../sdk/config/config-issue.ts";
-import { valueAt } from "../../sdk/internal/config-paths.ts";
 import { idsOf, ownValue, sameValue } from "../../sdk/config/tree.ts";
+import { valueAt } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import { inFileOrder } from "./issues.ts";
 import type { LoadedConfig } from "./loaded.ts";

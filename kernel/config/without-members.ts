@@ -1,5 +1,5 @@
-import { parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../../sdk/internal/config-paths.ts";
 import { ownValue } from "../../sdk/config/tree.ts";
+import { parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import type { MemberRemoval } from "../../sdk/types/config.ts";
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { messageOf } from "../../sdk/errors.ts";
-import { formatIssues, toJsonSchema, toSchema } from "../../sdk/json-schema.ts";
 import { allScopes } from "../../sdk/internal/scopes.ts";
+import { formatIssues, toJsonSchema, toSchema } from "../../sdk/json-schema.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
 
 const fn = z.custom((value) => typeof value === "function", "expected a function");

@@ -1,6 +1,6 @@
 import type { HealthPart } from "../../sdk/hooks.ts";
-import { limits } from "../../sdk/protocol/frames.ts";
 import { hasScope } from "../../sdk/internal/scopes.ts";
+import { limits } from "../../sdk/protocol/frames.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import { assembleHealth, healthSignature, soundParts, statusParts, withoutPaths } from "./health-snapshot.ts";
 

@@ -1,8 +1,8 @@
 import { isSvcError, type SvcError } from "../../sdk/errors.ts";
-import { formatIssues } from "../../sdk/json-schema.ts";
 import { jsonTextFault, strictJsonLimits } from "../../sdk/internal/json-shape.ts";
-import { type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/internal/raw-json.ts";
+import { formatIssues } from "../../sdk/json-schema.ts";
+import { type RequestFrame, requestFrame, type WireError } from "../../sdk/protocol/frames.ts";
 import type { LogFields } from "../../sdk/types/common.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import { protocolErrors } from "../errors.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { hasScope } from "../../sdk/internal/scopes.ts";
 import { formatIssues } from "../../sdk/json-schema.ts";
 import { type ConnectParams, connectParams, PROTOCOL_VERSION } from "../../sdk/protocol/frames.ts";
-import { hasScope } from "../../sdk/internal/scopes.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
 import type { ClientPolicy } from "../auth/client-policy.ts";

@@ -1,10 +1,10 @@
 import { defaultAgentId, mainSessionKey } from "../../sdk/agents.ts";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { HookEvent } from "../../sdk/hooks.ts";
-import { protocolEvents } from "../../sdk/protocol/events.ts";
-import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.ts";
 import { RawJson } from "../../sdk/internal/raw-json.ts";
 import { hasScope } from "../../sdk/internal/scopes.ts";
+import { protocolEvents } from "../../sdk/protocol/events.ts";
+import { helloNumbers, PROTOCOL_VERSION, type StateVersion } from "../../sdk/protocol/frames.ts";
 import type { ClientInfo } from "../../sdk/types/rpc.ts";
 import type { Admission } from "../auth/devices/admission.ts";
 import type { AuthMode } from "../auth/resolve-auth.ts";

@@ -117,6 +117,7 @@ describe("a wrong import is caught when", () => {
     ["a plugin's test imports another plugin", "plugins/agents/run.test.ts", `import { openStore } from "../store/open-store.ts";`],
     ["the sdk imports the kernel", "sdk/define.ts", `import { x } from "../kernel/boot/gateway.ts";`],
     ["the sdk imports a package", "sdk/define.ts", `import { H3 } from "h3";`],
+    ["the contract imports what only plugins here share", "sdk/define.ts", `import { x } from "./internal/json-shape.ts";`],
     ["the sdk's types bring code", "sdk/types/tool.ts", `import { z } from "../index.ts";`],
     ["the client imports zod", "sdk/client/core.ts", `import { z } from "zod";`],
     ["an example reaches into the tree", "examples/plugin-hello/index.ts", `import { z } from "../../sdk/index.ts";`],

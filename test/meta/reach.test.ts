@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isContract } from "../tools/source/boundaries.ts";
 import { unreached } from "../tools/source/reach.ts";
 import { isProductCode, readRepositoryFile, readRepositoryFiles } from "../tools/source/tree.ts";
 
@@ -45,6 +46,23 @@ describe("the sdk", () => {
 
   test("holds nothing that no published entry needs", () => {
     expect(unreached(sdk, entries)).toEqual(Object.keys(seams).sort());
+  });
+
+  test("holds nothing outside its folder internal that only plugins here and tests need", () => {
+    const contract = new Map([...sdk].filter(([path]) => isContract(path)));
+    const forEverybody = entries.filter(isContract);
+    expect(forEverybody).toEqual(["sdk/index.ts", "sdk/client/index.ts", "sdk/client/browser.ts"]);
+    // Names that only plugins here take from a file of the contract are no finding.
+    expect(unreached(contract, forEverybody).filter((one) => !one.includes(" "))).toEqual([]);
+  });
+
+  test.each([
+    ["the contract", isContract, 12_000],
+    ["what only plugins here share", (path: string) => path.startsWith("sdk/internal/"), 2_500],
+  ])("keeps the lines of %s within a budget", (_, isIn, budget) => {
+    const lines = [...sdk].filter(([path]) => isIn(path)).reduce((sum, [, text]) => sum + text.split("\n").length - 1, 0);
+    expect(lines).toBeGreaterThan(1_000);
+    expect(lines).toBeLessThanOrEqual(budget);
   });
 
   test("offers nothing to the plugins here that none of them imports", () => {

@@ -3,8 +3,8 @@ import JSON5 from "json5";
 import { expect, test } from "vitest";
 import { editText } from "../../kernel/config/edit-text.ts";
 import { json5Spans, type Span } from "../../kernel/config/json5-spans.ts";
-import { withValueAt } from "../../sdk/internal/config-paths.ts";
 import { ownValue, sameValue } from "../../sdk/config/tree.ts";
+import { withValueAt } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { restoreLastGood, saveLastGood } from "../../kernel/config/last-good.ts";
 import { loadConfig } from "../../kernel/config/load.ts";
 import { type ConfigWriterHost, writeConfig } from "../../kernel/config/write.ts";
-import { withValueAt } from "../../sdk/internal/config-paths.ts";
 import { setFailpoint } from "../../sdk/failpoint.ts";
+import { withValueAt } from "../../sdk/internal/config-paths.ts";
 import type { ConfigWriteOptions } from "../../sdk/types/config-file.ts";
 
 const parse = (text: string): unknown => JSON5.parse(text);

@@ -1,7 +1,7 @@
 import { isSvcError } from "../../../sdk/errors.ts";
+import { allScopes, hasScope } from "../../../sdk/internal/scopes.ts";
 import { shownName } from "../../../sdk/internal/shown-name.ts";
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
-import { allScopes, hasScope } from "../../../sdk/internal/scopes.ts";
 import type { DeviceRole, Devices, KnownDevice, PairingRequest, UpgradeReason } from "../../../sdk/types/devices.ts";
 import type { Remote } from "../../../sdk/types/http.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";

@@ -1,5 +1,5 @@
-import { type EventSpec, protocolEvents } from "../../../sdk/protocol/events.ts";
 import { hasScope } from "../../../sdk/internal/scopes.ts";
+import { type EventSpec, protocolEvents } from "../../../sdk/protocol/events.ts";
 import type { ClientInfo, OperatorScope, Scope } from "../../../sdk/types/rpc.ts";
 import { toOperatorScope } from "../../auth/requested-scopes.ts";
 

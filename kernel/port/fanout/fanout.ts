@@ -1,6 +1,6 @@
+import { RawJson } from "../../../sdk/internal/raw-json.ts";
 import type { EventSpec } from "../../../sdk/protocol/events.ts";
 import { limits, type StateVersion } from "../../../sdk/protocol/frames.ts";
-import { RawJson } from "../../../sdk/internal/raw-json.ts";
 import type { ClientInfo, EmitOptions } from "../../../sdk/types/rpc.ts";
 import { audienceOf, coreEventSpec } from "./audience.ts";
 import { createGroups } from "./groups.ts";

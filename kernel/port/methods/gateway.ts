@@ -1,8 +1,8 @@
 import type { DoctorFinding } from "../../../sdk/hooks.ts";
-import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
-import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import { RawJson } from "../../../sdk/internal/raw-json.ts";
 import { hasScope } from "../../../sdk/internal/scopes.ts";
+import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
+import { protocolMethods } from "../../../sdk/protocol/methods.ts";
 import type { RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
 import type { GatewayIdentity } from "../../auth/gateway-identity.ts";
 import type { HookBus } from "../../hooks/bus.ts";
