@@ -257,3 +257,8 @@ export const commonErrors = defineErrors({
     exit: 1,
   },
 });
+
+/** Codes of asking for a hook. */
+export const hookErrors = defineErrors({
+  "unknown-hook": { message: 'there is no hook "{hook}"; the page "Hooks" of the reference lists them', http: 500, rpc: "UNAVAILABLE" },
+});

@@ -1,5 +1,5 @@
 import type { SvcConfig } from "./config/root.ts";
-import { sharedErrors } from "./shared-errors.ts";
+import { hookErrors } from "./errors.ts";
 import type { Permission } from "./types/manifest.ts";
 import type { ReloadAction } from "./types/reload.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
@@ -309,7 +309,7 @@ export type HookKindOf<N extends HookName> = Hooks[N]["kind"];
 
 /** A row of the table in its general form, for code that handles any hook. @throws {SvcError} `unknown-hook` */
 export function hookSpec(name: HookName): HookSpec {
-  if (!Object.hasOwn(hooks, name)) throw sharedErrors.unknownHook({ hook: name });
+  if (!Object.hasOwn(hooks, name)) throw hookErrors.unknownHook({ hook: name });
   return hooks[name] as HookSpec;
 }
 

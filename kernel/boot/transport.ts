@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
+import { sharedErrors } from "../../sdk/internal/errors.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
-import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { Devices } from "../../sdk/types/devices.ts";
 import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";

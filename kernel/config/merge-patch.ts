@@ -1,7 +1,7 @@
 import { forbiddenConfigKeys, idsOf, ownValue, type Tree } from "../../sdk/config/tree.ts";
 import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
+import { sharedErrors } from "../../sdk/internal/errors.ts";
 import { isRecord } from "../../sdk/is-record.ts";
-import { sharedErrors } from "../../sdk/shared-errors.ts";
 
 type Path = ReadonlyArray<string | number>;
 

@@ -1,4 +1,4 @@
-import { sharedErrors } from "../../sdk/shared-errors.ts";
+import { sharedErrors } from "../../sdk/internal/errors.ts";
 import { isWellFormed } from "../../sdk/text/id-text.ts";
 import type { PluginKv } from "../../sdk/types/context.ts";
 

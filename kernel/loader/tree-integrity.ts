@@ -1,8 +1,8 @@
 import { createHash, hash } from "node:crypto";
 import { lstat, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
+import { sharedErrors } from "../../sdk/internal/errors.ts";
 import { openRegular } from "../../sdk/internal/files/open-regular.ts";
-import { sharedErrors } from "../../sdk/shared-errors.ts";
 
 /** Trees with more entries are not hashed; an installed plugin with its dependencies stays far below. */
 const MAX_ENTRIES = 100_000;

@@ -1,8 +1,8 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HTTPError, HTTPResponse } from "h3";
+import { sharedErrors } from "../../sdk/internal/errors.ts";
 import { allScopes, hasScope } from "../../sdk/internal/scopes.ts";
-import { sharedErrors } from "../../sdk/shared-errors.ts";
 import type { Logger } from "../../sdk/types/common.ts";
 import type { HttpCall, HttpReply, HttpRoute, Remote } from "../../sdk/types/http.ts";
 import type { OperatorScope } from "../../sdk/types/rpc.ts";

@@ -1,7 +1,7 @@
 import { forbiddenConfigKeys, ownValue } from "../config/tree.ts";
 import type { SvcError } from "../errors.ts";
 import { isRecord } from "../is-record.ts";
-import { sharedErrors } from "../shared-errors.ts";
+import { sharedErrors } from "./errors.ts";
 
 /** One step of a path as typed: a key, an index, or the list member with this id. */
 export type PathStep = string | number | { id: string };

@@ -13,7 +13,6 @@ export { reached } from "../failpoint.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
 export { idText } from "../protocol/methods/fields.ts";
-export { sharedErrors } from "../shared-errors.ts";
 export { opening } from "../text/external-markers.ts";
 export { foldLookAlikes } from "../text/fold.ts";
 export { idExpectation, idFault, idPattern, isWellFormed, toIdText, toWellFormed } from "../text/id-text.ts";
@@ -21,6 +20,7 @@ export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, st
 export { addressBucket } from "./addresses.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config-paths.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "./delivery-owner.ts";
+export { sharedErrors } from "./errors.ts";
 export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";
 export { isInside } from "./files/inside.ts";
 export { makePrivate } from "./files/make-private.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { sharedErrors } from "../shared-errors.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import type { Logger } from "../types/common.ts";
 import type { OpResult } from "../types/store.ts";
+import { sharedErrors } from "./errors.ts";
 import { commitWhenAvailable, untilAvailable } from "./until-available.ts";
 
 const nothing = () => undefined;

@@ -1,9 +1,9 @@
 import { isAbsolute } from "node:path";
 import { commonErrors } from "../../../sdk/errors.ts";
+import { sharedErrors } from "../../../sdk/internal/errors.ts";
 import { createReplays } from "../../../sdk/internal/replays.ts";
 import { methodOf } from "../../../sdk/protocol/methods/spec.ts";
 import { protocolMethods } from "../../../sdk/protocol/methods.ts";
-import { sharedErrors } from "../../../sdk/shared-errors.ts";
 import type { PluginCandidate } from "../../../sdk/types/plugin-candidate.ts";
 import type { PluginReload } from "../../../sdk/types/plugin-record.ts";
 import type { RpcMethod } from "../../../sdk/types/rpc.ts";

@@ -1,9 +1,9 @@
 import { commonErrors, isSvcError, messageOf, type SvcError } from "../../../sdk/errors.ts";
+import { sharedErrors } from "../../../sdk/internal/errors.ts";
 import { hasScope } from "../../../sdk/internal/scopes.ts";
 import { formatIssues } from "../../../sdk/json-schema.ts";
 import { limits, type WireError } from "../../../sdk/protocol/frames.ts";
 import { type CoreMethod, type MethodSpec, protocolMethods } from "../../../sdk/protocol/methods.ts";
-import { sharedErrors } from "../../../sdk/shared-errors.ts";
 import type { Disposable, LogFields, Logger } from "../../../sdk/types/common.ts";
 import type { ClientInfo, RpcCall, RpcMethod } from "../../../sdk/types/rpc.ts";
 import { toOperatorScope } from "../../auth/requested-scopes.ts";

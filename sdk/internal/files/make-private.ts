@@ -1,6 +1,6 @@
 import { chmod, lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { sharedErrors } from "../../shared-errors.ts";
+import { sharedErrors } from "../errors.ts";
 
 /**
  * Gives every file below a folder mode 0600 and every folder 0700, whatever put them there.

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { SvcError } from "../../errors.ts";
-import { sharedErrors } from "../../shared-errors.ts";
+import { sharedErrors } from "../errors.ts";
 import { isInside } from "./inside.ts";
 
 /** Conditions the file must meet. */

@@ -1,4 +1,4 @@
-import { defineErrors } from "./errors.ts";
+import { defineErrors } from "../errors.ts";
 
 /** Codes that the gateway and plugins of this repository both raise; those that one of them raises stand in its own table. */
 export const sharedErrors = defineErrors({
@@ -31,6 +31,5 @@ export const sharedErrors = defineErrors({
     http: 400,
     rpc: "INVALID_REQUEST",
   },
-  "unknown-hook": { message: 'there is no hook "{hook}"; the page "Hooks" of the reference lists them', http: 500, rpc: "UNAVAILABLE" },
   "unsafe-file": { message: "{path}: {reason}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
 });
