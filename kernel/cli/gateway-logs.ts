@@ -1,6 +1,6 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
-import { isLogged, type LogLevel, logLevels } from "../../sdk/internal/log-levels.ts";
 import { perSnapshot } from "../../sdk/internal/per-snapshot.ts";
+import { isLogged, type LogLevel, logLevels } from "../../sdk/log-levels.ts";
 import type { CliContext } from "../../sdk/types/cli.ts";
 import type { RunningGateway } from "../boot/running-gateway.ts";
 import { loggingSchema } from "../config/sections/logging.ts";

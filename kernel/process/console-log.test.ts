@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type LogLevel, logLevels } from "../../sdk/internal/log-levels.ts";
+import { type LogLevel, logLevels } from "../../sdk/log-levels.ts";
 import { type ConsoleOptions, type ConsoleStyle, consoleSink } from "./console-log.ts";
 import { createLogger } from "./logger.ts";
 

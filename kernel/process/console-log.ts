@@ -1,4 +1,4 @@
-import { isLogged, type LogLevel } from "../../sdk/internal/log-levels.ts";
+import { isLogged, type LogLevel } from "../../sdk/log-levels.ts";
 import { printable } from "../../sdk/text/printable.ts";
 import { toLogLine } from "./log-line.ts";
 import type { LogRecord, LogSink } from "./logger.ts";

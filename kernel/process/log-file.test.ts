@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, truncate,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LogLevel } from "../../sdk/internal/log-levels.ts";
+import type { LogLevel } from "../../sdk/log-levels.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { createLogFile, type LogFile, type LogFileSettings } from "./log-file.ts";
 import { logFilePath } from "./log-path.ts";

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { appendFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../sdk/errors.ts";
-import { isLogged, type LogLevel } from "../../sdk/internal/log-levels.ts";
+import { isLogged, type LogLevel } from "../../sdk/log-levels.ts";
 import { withLimit } from "../../sdk/time.ts";
 import { toLogLine } from "./log-line.ts";
 import { localDay, logFilePath } from "./log-path.ts";

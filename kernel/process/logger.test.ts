@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LogLevel } from "../../sdk/internal/log-levels.ts";
+import type { LogLevel } from "../../sdk/log-levels.ts";
 import { createLogger, type LogRecord } from "./logger.ts";
 
 function recorder() {

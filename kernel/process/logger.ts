@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 import { messageOf } from "../../sdk/errors.ts";
-import { isLogged, type LogLevel } from "../../sdk/internal/log-levels.ts";
+import { isLogged, type LogLevel } from "../../sdk/log-levels.ts";
 import type { LazyFields, LogFields, Logger } from "../../sdk/types/common.ts";
 import { createRedactor } from "./log-redact.ts";
 

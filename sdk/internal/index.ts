@@ -10,6 +10,7 @@ export { sendPolicySchema } from "../config/send-policy.ts";
 export { toolProfiles, toolTexts } from "../config/tools.ts";
 export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { reached } from "../failpoint.ts";
+export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
 export { idText } from "../protocol/methods/fields.ts";
@@ -28,7 +29,6 @@ export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from ".
 export { openRegular } from "./files/open-regular.ts";
 export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
-export { isLogged, type LogLevel, logLevels } from "./log-levels.ts";
 export { type AnswerLimits, documentLimits } from "./model/answer-limits.ts";
 export { type CallOptions, type CallTool, type PromptMessage, toCallOptions } from "./model/call-options.ts";
 export { bearerHeaders } from "./model/catalog.ts";

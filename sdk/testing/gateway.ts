@@ -10,7 +10,7 @@ import { resolvePaths } from "../../kernel/process/paths.ts";
 import { createClient } from "../client/index.ts";
 import type { SvcConfigInput } from "../config/root.ts";
 import { definePlugin } from "../define.ts";
-import type { LogLevel } from "../internal/log-levels.ts";
+import type { LogLevel } from "../log-levels.ts";
 import type { Clock } from "../types/common.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import type { ModelProvider } from "../types/model.ts";

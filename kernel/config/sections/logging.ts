@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { duration, sizeBytes } from "../../../sdk/config/amounts.ts";
 import { defaulted, pathText, pattern } from "../../../sdk/config/fields.ts";
-import { logLevels } from "../../../sdk/internal/log-levels.ts";
+import { logLevels } from "../../../sdk/log-levels.ts";
 
 const level = z.enum(logLevels);
 

@@ -17,7 +17,8 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** Sections as a gateway parses them. */
-function configOf({ plugins = { entries: {} }, ...shared }: { plugins?: object }): SvcConfig {
+function configOf(written: object): SvcConfig {
+  const { plugins = { entries: {} }, ...shared } = written as { plugins?: object };
   return { ...parseSharedConfig(shared), plugins } as SvcConfig;
 }
 
@@ -73,8 +74,7 @@ test.each([
 test("the packages of a plugin whose service a model in use wants", async () => {
   const runtime = { id: "demo", root, manifest: { activation: ["service:demo@1"], provides: ["demo@1"] } } as unknown as PluginCandidate;
   const user = { id: "user", root: join(root, "none"), manifest: { ...local, requires: ["demo@1?"] } } as unknown as PluginCandidate;
-  const found = (config: object) =>
-    missingOfPlugins([runtime, user], { config: configOf(config), vendor: vendorPackages(root) });
+  const found = (config: object) => missingOfPlugins([runtime, user], { config: configOf(config), vendor: vendorPackages(root) });
   expect(await found({ models: { providers: { local: {} } } })).toMatchObject([{ plugin: "demo", path: "models.providers.local" }]);
   expect(await found({})).toEqual([]);
 });
