@@ -3,6 +3,7 @@ import type { SvcConfig } from "../../sdk/config/root.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import { withLimit } from "../../sdk/time.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 import { saveLastGood } from "../config/last-good.ts";
 import { kernelErrors } from "../errors.ts";
@@ -125,13 +126,26 @@ async function keepGoodConfig({ options, logger, lazy: late }: Core): Promise<vo
   await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not saved", { error }));
 }
 
+/** Time between the end of a drain and the moment at which a supervisor kills: plugins stop and sockets close in it. */
+const STOP_MARGIN_MS = 5_000;
+/** Pending sends get this long however hurried the restart is. */
+const LEAST_DRAIN_MS = 2_000;
+
+/** Time that a stop waits for what is held: as configured, or as the restart was asked for, and within what the supervisor allows (`SVC_STOP_TIMEOUT_MS`). Pure. */
+export function drainBudgetMs({ drainMs, waitMs, env }: { drainMs: number; waitMs: number | undefined; env: Env }): number {
+  const wanted = waitMs === undefined ? drainMs : Math.min(drainMs, Math.max(waitMs, LEAST_DRAIN_MS));
+  const allowed = Number(envValue(env, "SVC_STOP_TIMEOUT_MS"));
+  return allowed > 0 ? Math.min(wanted, Math.max(0, allowed - STOP_MARGIN_MS)) : wanted;
+}
+
 /** Shuts a gateway down: drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
 export async function shutdown(core: Core, transport: Transport, { reason, restart }: { reason: string; restart: boolean }): Promise<void> {
   const { hooks, fanout, holds, jobs, restarts, uptimeMs } = core;
   const { loader, reloader } = core.lazy();
   core.phase = "draining";
   core.leaving.abort();
-  const deadlineMs = core.config().gateway.shutdown.drainMs;
+  const { drainMs } = core.config().gateway.shutdown;
+  const deadlineMs = drainBudgetMs({ drainMs, env: core.options.env, waitMs: restart ? restarts.waitMs() : undefined });
   restarts.dispose();
   await reloader.dispose();
   const begun = uptimeMs();

@@ -191,14 +191,13 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
   const { options, methods, contributions, hooks, health, presence, restarts, fanout, clock, activation, logger } = core;
   const { loader, reloader } = core.lazy();
   const manifests = () => manifestsOf(loader);
-  const requestRestart = (reason: string, delayMs: number) => restarts.request(reason, reason, delayMs);
   registerKernelMethods(methods, {
     env: () => core.plan.loaded.env,
     health,
     presence,
     hooks,
     version: options.version,
-    requestRestart,
+    requestRestart: (reason, when) => restarts.request(reason, reason, when),
     checkRestart: core.checkRestart,
     safeMode: core.safeMode,
     identity: createGatewayIdentity(core.store),

@@ -6,7 +6,7 @@ import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import { readLockOwner } from "../process/lock.ts";
 import { logFilePath } from "../process/log-path.ts";
-import { type ProfilePaths, packageRoot } from "../process/paths.ts";
+import { type ProfilePaths, packageRoot, resolvePort } from "../process/paths.ts";
 import { readLooseJson } from "./loose-json.ts";
 import type { ContextOptions } from "./program.ts";
 import { isIndirect, resolveTarget } from "./target.ts";
@@ -27,9 +27,9 @@ export function createCliContext(options: ContextOptions): CliContext {
     const [{ startAdvice }, found, owner] = await Promise.all([import("./start-advice.ts"), config(), lockOwner()]);
     return startAdvice({ paths, config: found, owner, ...(at ? { target: at } : {}) });
   };
-  const connect: CliContext["connect"] = async ({ mode = "cli", scopes, caps, timeoutMs, newDevice = true } = {}) => {
+  const connect: CliContext["connect"] = async ({ mode = "cli", scopes, caps, timeoutMs, newDevice = true, target: named } = {}) => {
     const { connectToGateway } = await import("./connect.ts");
-    const at = await target();
+    const at = named ?? (await target());
     const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
     const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir };
     return connectToGateway({ ...how, target: at, startAdvice: () => adviceFor(at) });
@@ -67,6 +67,7 @@ export function createCliContext(options: ContextOptions): CliContext {
         await client.close();
       }
     },
+    ports: portsOf({ env, paths }, config),
     lockOwner,
     local: (plugins, { quiet = false } = {}) => openLocal(options, plugins, quiet ? "error" : "warn"),
     liftQuarantine: async (id) => (await import("../operations/quarantine.ts")).liftQuarantine(paths.stateDir, id),
@@ -148,6 +149,21 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
   // The gateway's own flags: its secrets are those with which it is reached, and its port stands in the lock.
   if (!command.rpc) return { token: values.token, password: values.password };
   return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(command.options ?? {}, name)));
+}
+
+function portsOf({ env, paths }: Pick<ContextOptions, "env" | "paths">, readConfig: CliContext["config"]): CliContext["ports"] {
+  return {
+    async ofNextStart(flag) {
+      const { config } = await readConfig();
+      const { port } = (config?.gateway ?? {}) as { port?: unknown };
+      return resolvePort({ flag, env, config: typeof port === "number" ? port : undefined, profile: paths.profile });
+    },
+    async holders(port) {
+      const found = await (await import("../process/port-holders.ts")).findPortHolders(port);
+      return found.map(({ pid, command }) => ({ pid, command }));
+    },
+    isGateway: async (port) => (await import("../process/gateway-probe.ts")).answersAsGateway("127.0.0.1", port),
+  };
 }
 
 async function openLocal(options: ContextOptions, plugins: string[], level: "warn" | "error"): Promise<CliLocal> {

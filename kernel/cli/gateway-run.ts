@@ -8,6 +8,7 @@ import { envValue, type ProfilePaths } from "../process/paths.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
 import type { StartFlags } from "../process/start-flags.ts";
+import { isUnderLaunchd, serviceMarker, trimServiceLogs } from "../process/supervisor.ts";
 import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
 import type { LogLevelName } from "./root-flags.ts";
 import { tapWsLog } from "./ws-log.ts";
@@ -37,6 +38,7 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     throw commonErrors.usage({ message: "gateway --https: only with --dev; elsewhere set gateway.tls to a certificate of your own" });
   }
   if (values.reset) await resetState(cli);
+  if (isUnderLaunchd(cli.env)) await trimServiceLogs(cli.paths.stateDir);
   const { config } = await cli.config();
   const logs = openLogs(cli, { level: own.logLevel, verbose: values.verbose === true, configured: config?.logging });
   // Registered before anything else: without a listener SIGUSR1 opens a debugger port and SIGHUP kills.
@@ -117,7 +119,7 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** Under a supervisor a fresh process is better than a restart in this one, unless that is switched off. */
 function isSupervised({ env }: CliContext): boolean {
-  return envValue(env, "SVC_SERVICE_MARKER") !== undefined && envValue(env, "SVC_NO_RESPAWN") !== "1";
+  return serviceMarker(env) !== undefined && envValue(env, "SVC_NO_RESPAWN") !== "1";
 }
 
 async function start(cli: CliContext, values: CliValues, run: Run & { due(reason: string): void }): Promise<RunningGateway> {

@@ -7,6 +7,7 @@ import type { GatewayMaker } from "../boot/running-gateway.ts";
 import { readEnvFiles } from "../process/env-files.ts";
 import { type ProfilePaths, packageRoot, resolvePaths } from "../process/paths.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
+import { supervisedExitCode } from "../process/supervisor.ts";
 import { createOutput } from "./cli-output.ts";
 import { type Failure, toFailure } from "./failure.ts";
 import { gatewayCommand } from "./gateway-command.ts";
@@ -123,7 +124,7 @@ async function execute(command: CliCommand, args: readonly string[], flags: Root
   // The gateway ends when it has drained, however long that takes, and a stop that was asked for is a success.
   const isGateway = gatewayPaths.has(command.path.join(" "));
   const interrupt = host.interrupt(isGateway ? {} : { patienceMs: PATIENCE_MS });
-  const exitCode = isGateway ? (code: number) => code : interrupt.exitCode;
+  const exitCode = isGateway ? (code: number) => supervisedExitCode(code, host.env) : interrupt.exitCode;
   // The gateway outlives its terminal and whoever reads its log.
   const unread = isGateway ? undefined : endUnread(host);
   const signal = unread ? AbortSignal.any([interrupt.signal, unread.signal]) : interrupt.signal;

@@ -34,8 +34,8 @@ describe("a restart", () => {
 
   test("may be asked for in advance, and is forgotten when the gateway stops before", async () => {
     const [first, second] = [setup(), setup()];
-    first.restarts.request("rpc", "at night", 60_000);
-    second.restarts.request("rpc", "at night", 60_000);
+    first.restarts.request("rpc", "at night", { delayMs: 60_000 });
+    second.restarts.request("rpc", "at night", { delayMs: 60_000 });
     await vi.advanceTimersByTimeAsync(59_999);
     expect(first.restarts.pending()).toEqual([]);
     second.restarts.dispose();

@@ -12,14 +12,21 @@ export interface RestartDeferral {
    * Asks for a restart; further requests join one that waits.
    *
    * @param key of the request, for `withdraw`; a second one with the same key replaces the reason
-   * @param delayMs before it counts; cannot be withdrawn meanwhile
+   * @param when before it counts (`delayMs`; cannot be withdrawn meanwhile), and how long it waits for what is held (`waitMs`; the shortest of all requests counts)
    */
-  request(key: string, reason: string, delayMs?: number): void;
+  request(key: string, reason: string, when?: RestartTimes): void;
   /** Takes a request back; the last one taken back ends the wait. */
   withdraw(key: string): void;
   /** Reasons of the restart that waits. */
   pending(): string[];
+  /** Longest wait that a request named, for the drain of the stop that follows; undefined when none did. */
+  waitMs(): number | undefined;
   dispose(): void;
+}
+
+export interface RestartTimes {
+  delayMs?: number | undefined;
+  waitMs?: number | undefined;
 }
 
 export interface RestartOptions {
@@ -44,9 +51,10 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
   const delayed = new Set<NodeJS.Timeout>();
   let waiting: AbortController | undefined;
   let isDue = false;
+  let waitMs: number | undefined;
 
   const wait = async (signal: AbortSignal) => {
-    const limitMs = options.limitMs();
+    const limitMs = waitMs ?? options.limitMs();
     const since = performance.now();
     const spacing = (options.restartedAt ?? Number.NEGATIVE_INFINITY) + RESTART_SPACING_MS - since;
     await sleep(Math.max(ANSWER_MS, spacing), signal).catch(() => undefined);
@@ -67,6 +75,7 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     logger.error(`not restarting, the next start would be refused: ${refusal.replace(/\n\s*/g, "; ")}`);
     reasons.clear();
     waiting = undefined;
+    waitMs = undefined;
     options.onChange();
   };
 
@@ -78,9 +87,16 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     delayed.add(timer);
   };
 
-  const add = (key: string, reason: string) => {
-    if (isDue || reasons.get(key) === reason) return;
+  const add = (key: string, reason: string, ownWaitMs: number | undefined) => {
+    if (isDue) return;
+    const isShorter = ownWaitMs !== undefined && ownWaitMs < (waitMs ?? Number.POSITIVE_INFINITY);
+    if (reasons.get(key) === reason && !isShorter) return;
     reasons.set(key, reason);
+    if (isShorter) {
+      waitMs = ownWaitMs;
+      waiting?.abort();
+      waiting = undefined;
+    }
     const count = holds.count();
     logger.warn(`${reason}${count > 0 ? ` — waiting for ${runs(count)}` : ""}`);
     if (!waiting) {
@@ -91,19 +107,21 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
   };
 
   return {
-    request(key, reason, delayMs = 0) {
-      if (delayMs > 0) later(delayMs, () => add(key, reason));
-      else add(key, reason);
+    request(key, reason, { delayMs = 0, waitMs: own } = {}) {
+      if (delayMs > 0) later(delayMs, () => add(key, reason, own));
+      else add(key, reason, own);
     },
     withdraw(key) {
       if (isDue || !reasons.delete(key)) return;
       if (reasons.size === 0) {
         waiting?.abort();
         waiting = undefined;
+        waitMs = undefined;
       }
       options.onChange();
     },
     pending: () => [...reasons.values()],
+    waitMs: () => waitMs,
     dispose() {
       for (const timer of delayed) clearTimeout(timer);
       waiting?.abort();

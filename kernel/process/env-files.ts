@@ -6,6 +6,8 @@ import type { Env } from "../../sdk/types/common.ts";
 import { isLoaderName, isWorkspaceName } from "./env-names.ts";
 
 const MAX_ENV_FILE_BYTES = 1024 * 1024;
+/** Variables of an installed service, in the state directory; systemd hands them over itself, elsewhere the gateway reads the file. */
+const SERVICE_ENV_FILE = join("service", "gateway.env");
 
 /** Variables that the `.env` files add. */
 export interface EnvFiles {
@@ -16,8 +18,8 @@ export interface EnvFiles {
 }
 
 /**
- * Variables of `.env` in the working directory and of `<stateDir>/.env`, in this precedence, below those that are set already. A missing
- * file is none; an unreadable one is a problem to tell, not an error.
+ * Variables of `.env` in the working directory and of `<stateDir>/.env`, in this precedence, below those that are set already. Under a supervisor those of
+ * its service come first. A missing file is none; an unreadable one is a problem to tell, not an error.
  */
 export async function readEnvFiles(options: { env: Env; cwd: string; stateDir: string }): Promise<EnvFiles> {
   const { env, cwd, stateDir } = options;
@@ -40,5 +42,7 @@ export async function readEnvFiles(options: { env: Env; cwd: string; stateDir: s
   const fromOwn = await read(own, (name) => !isLoaderName(name));
   // In the state directory itself both are one file, the operator's.
   const fromLocal = local === own ? [] : await read(local, isWorkspaceName);
-  return { added: { ...Object.fromEntries(fromOwn), ...Object.fromEntries(fromLocal) }, problems };
+  const isService = (env.SVC_SERVICE_MARKER?.trim() ?? "") !== "";
+  const fromService = isService ? await read(join(stateDir, SERVICE_ENV_FILE), (name) => !isLoaderName(name)) : [];
+  return { added: { ...Object.fromEntries(fromOwn), ...Object.fromEntries(fromLocal), ...Object.fromEntries(fromService) }, problems };
 }

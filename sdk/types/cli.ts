@@ -65,6 +65,24 @@ export interface CliConnectOptions {
   timeoutMs?: number;
   /** False: this installation gets no key made for it; for commands that only look. */
   newDevice?: boolean;
+  /** Gateway to connect to; default: the one of `target()`. */
+  target?: CliTarget;
+}
+
+/** Process that listens on a port. */
+export interface CliPortHolder {
+  pid: number;
+  command: string;
+}
+
+/** Ports of this machine, for commands that look beside the gateway. */
+export interface CliPorts {
+  /** Port that the next start of this profile's gateway takes, whatever one that runs has: flag, environment, config, default. */
+  ofNextStart(flag?: number): Promise<{ port: number; source: "flag" | "env" | "config" | "default" }>;
+  /** Processes that listen there, as far as the system tells. */
+  holders(port: number): Promise<CliPortHolder[]>;
+  /** Does a gateway answer on this port of the loopback interface? Asks for at most a second. */
+  isGateway(port: number): Promise<boolean>;
 }
 
 /**
@@ -120,6 +138,8 @@ export interface CliContext {
   withClient<T>(work: (client: CliClient) => Promise<T>, options?: CliConnectOptions): Promise<T>;
   /** Next step towards a running gateway, as the end of a sentence: a command for this profile that would not be refused. */
   startAdvice(): Promise<string>;
+  /** Ports of this machine and what listens on them. */
+  readonly ports: CliPorts;
   /** Process that holds the state lock of this profile; undefined when none is alive. */
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
   /**

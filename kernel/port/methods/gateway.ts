@@ -8,6 +8,7 @@ import type { GatewayIdentity } from "../../auth/gateway-identity.ts";
 import type { HookBus } from "../../hooks/bus.ts";
 import type { Health } from "../../operations/health.ts";
 import type { Presence } from "../../operations/presence.ts";
+import type { RestartTimes } from "../../operations/restart-deferral.ts";
 import type { SafeMode } from "../../operations/safe-mode.ts";
 import { toStatus } from "../../operations/status.ts";
 import { namedProxies, type ProxyEnv } from "../../process/http/proxy.ts";
@@ -18,7 +19,7 @@ export interface KernelMethodDeps {
   presence: Presence;
   hooks: HookBus;
   version: string;
-  requestRestart(reason: string, delayMs: number): void;
+  requestRestart(reason: string, when: RestartTimes): void;
   /** Rejects with what the next start would be refused for. */
   checkRestart(): Promise<void>;
   safeMode: Pick<SafeMode, "leave">;
@@ -46,9 +47,9 @@ export function registerKernelMethods(methods: MethodRegistry, deps: KernelMetho
     findings: soundFindings([...(await deps.hooks.run("doctor.collect", { deep })), ...proxyFindings(deps.env())]),
   }));
   add(methodOf(protocolMethods, "gateway.identity.get"), () => deps.identity());
-  const restart = async ({ reason = "requested", delayMs = 0 }: { reason?: string; delayMs?: number }) => {
+  const restart = async ({ reason = "requested", delayMs = 0, waitMs }: { reason?: string; delayMs?: number; waitMs?: number }) => {
     await deps.checkRestart();
-    deps.requestRestart(reason, delayMs);
+    deps.requestRestart(reason, { delayMs, waitMs });
     return { ok: true, status: "scheduled" };
   };
   add(methodOf(protocolMethods, "gateway.restart.request"), restart);

@@ -1,4 +1,4 @@
-import { type CliContext, isSvcError, type JsonObject, messageOf } from "svc/sdk";
+import { type CliContext, type CliTarget, isSvcError, type JsonObject, messageOf } from "svc/sdk";
 import { type ReloadFigures, reloadFigures } from "./reload-line.ts";
 
 export type Capability = "connect_only" | "pairing_pending" | "read_only" | "write_capable" | "admin_capable" | "unknown";
@@ -13,6 +13,10 @@ export interface ProbeResult {
   serverVersion?: string;
   /** State of its config reloads; only for callers who may read. */
   reload?: ReloadFigures;
+  /** Random for each process of a gateway. */
+  bootId?: string;
+  /** What the connection was granted. */
+  auth?: { role: string; scopes: readonly string[] };
   /** Something listens there, whatever it is. */
   portBusy: boolean;
   /** Result of the read-scope RPC, when it was requested. */
@@ -20,10 +24,10 @@ export interface ProbeResult {
 }
 
 /** Connects as a command would and says what that connection could do. */
-export async function probe(cli: CliContext, options: { requireRpc: boolean }): Promise<ProbeResult> {
+export async function probe(cli: CliContext, options: { requireRpc: boolean; target?: CliTarget }): Promise<ProbeResult> {
   const started = performance.now();
   try {
-    const client = await cli.connect({ newDevice: false });
+    const client = await cli.connect({ newDevice: false, ...(options.target ? { target: options.target } : {}) });
     const latencyMs = Math.round(performance.now() - started);
     try {
       const { auth, server } = client.hello;
@@ -35,6 +39,8 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean }): 
         capability: capabilityOf(auth.scopes),
         reason: null,
         serverVersion: server.version,
+        bootId: server.bootId,
+        auth: { role: auth.role, scopes: auth.scopes },
         portBusy: true,
         ...(reload ? { reload } : {}),
         ...(rpc ? { rpc } : {}),

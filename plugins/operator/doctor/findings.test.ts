@@ -15,6 +15,8 @@ const healthy: Evidence = {
   freeBytes: 1_000_000_000,
   notices: [],
   network: undefined,
+  service: { definitionPath: undefined, issues: [], isExternal: false },
+  port: { port: 18_789, holders: [] },
   live: [],
 };
 const issue = (code: string, path: string) => ({ code, path, message: "m", text: `svc.json:1:1  ${path}: m` });

@@ -1,6 +1,8 @@
 import type { DoctorFinding } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import type { OwnFinding } from "./checks.ts";
+import { type PortEvidence, portFindings } from "./port-checks.ts";
+import { type ServiceEvidence, serviceFindings } from "./service-checks.ts";
 
 export type Severity = DoctorFinding["severity"];
 export const severities: readonly Severity[] = ["info", "warning", "error"];
@@ -42,6 +44,8 @@ export interface Evidence {
   notices: Array<Notice & { file: string }>;
   /** The network file system that the state is on, if it is on one. */
   network: { path: string; kind: string } | undefined;
+  service: ServiceEvidence;
+  port: PortEvidence;
   /** Findings of a running gateway's plugins. */
   live: DoctorFinding[];
 }
@@ -60,6 +64,8 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
     ...fileFindings(evidence),
     ...secretFindings(evidence),
     ...machineFindings(evidence),
+    ...serviceFindings(evidence.service),
+    ...portFindings(evidence.port),
     ...noticeFindings(evidence),
     ...evidence.live,
   ];

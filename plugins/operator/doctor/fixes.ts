@@ -3,6 +3,7 @@ import { chmod, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { type CliContext, type DoctorFinding, messageOf } from "svc/sdk";
 import { withValueAt } from "svc/sdk/internal";
+import { reinstallService } from "./service-checks.ts";
 
 /** One thing that was done, or why it was not. */
 export interface FixResult {
@@ -20,8 +21,11 @@ export async function applyFixes(cli: CliContext, findings: readonly DoctorFindi
     if (mend) results.push(await attempt(finding, () => mend(finding.path as string)));
     if (finding.id === "memory/index-identity") results.push(await attempt(finding, () => rebuildIndex(cli, finding.path as string)));
   }
+  // One installation ends all drift of a service, and takes the port and the mode that were just mended.
+  const drift = findings.find(({ id, fixable }) => fixable && id.startsWith("service/"));
   const keys = findings.filter((f) => f.fixable && Object.hasOwn(configFixes, f.id));
   if (keys.length > 0) results.push(...(await fixConfig(cli, keys)));
+  if (drift) results.push(await attempt(drift, () => reinstallService(cli)));
   return results;
 }
 

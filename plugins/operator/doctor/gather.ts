@@ -3,8 +3,11 @@ import { dirname, join } from "node:path";
 import { type CliContext, type DoctorFinding, isSvcError, type SvcConfig } from "svc/sdk";
 import { formatIssue, noticePath, ownValue, readNotices } from "svc/sdk/internal";
 import type { Evidence } from "./findings.ts";
+import { staleLocks } from "./lock-checks.ts";
 import { networkKind } from "./network-folder.ts";
 import { missingOfPlugins } from "./packages.ts";
+import { gatherPort } from "./port-checks.ts";
+import { gatherService } from "./service-checks.ts";
 
 /** Looks at everything and changes nothing. */
 export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
@@ -32,7 +35,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, vendor: await cli.vendorPackages() }),
     open: await openFiles(file.path, stateDir),
     secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
-    staleLocks: await staleLocks(file.path),
+    staleLocks: await staleLocks({ configPath: file.path, stateDir }),
     node: { version: process.versions.node, floor: "20.19.0" },
     freeBytes: await statfs(stateDir).then(
       ({ bavail, bsize }) => bavail * bsize,
@@ -40,6 +43,8 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     ),
     notices: (await readNotices(stateDir, Date.now())).map((notice) => ({ ...notice, file: noticePath(stateDir, notice.id) })),
     network: await networkFolder(stateDir),
+    service: await gatherService(cli),
+    port: await gatherPort(cli),
     live: await liveFindings(cli),
   };
 }
@@ -86,18 +91,6 @@ async function networkFolder(stateDir: string): Promise<Evidence["network"]> {
   const mounts = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
   const kind = networkKind({ path: await realpath(stateDir).catch(() => stateDir), type, mounts });
   return kind === undefined ? undefined : { path: stateDir, kind };
-}
-
-async function staleLocks(path: string): Promise<string[]> {
-  // Beside the file itself, by whatever name it is reached.
-  const lock = `${await realpath(path).catch(() => path)}.lock`;
-  try {
-    const { pid } = JSON.parse(await readFile(lock, "utf8")) as { pid: number };
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return [lock];
-  }
-  return [];
 }
 
 /** Collects findings of the running gateway's plugins; none when no gateway runs, and a gateway that does not answer is a finding. */

@@ -5,6 +5,13 @@ import { method } from "./spec.ts";
 const restart = z.strictObject({
   reason: z.string().min(1).max(200).optional(),
   delayMs: z.number().int().min(0).max(60_000).optional(),
+  waitMs: z
+    .number()
+    .int()
+    .min(0)
+    .max(3_600_000)
+    .optional()
+    .describe("longest wait for active runs and pending sends; 0: only two seconds for the sends"),
 });
 
 /** The gateway itself: health, presence, restart. */

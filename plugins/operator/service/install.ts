@@ -1,0 +1,129 @@
+import { readFile, rm } from "node:fs/promises";
+import { basename } from "node:path";
+import { type CliContext, writeFileAtomic } from "svc/sdk";
+import { ownValue } from "svc/sdk/internal";
+import type { ServiceFile } from "./definition.ts";
+import { errors } from "./errors.ts";
+import { fileDiff } from "./file-diff.ts";
+import { type InstallPlan, type InstallWish, planInstall } from "./plan.ts";
+import { waitForReady } from "./ready.ts";
+import { commandFor, endOwner, isExternal, isOwnedBy, type Supervision, waitUntilGone } from "./supervision.ts";
+import { writeServiceFile } from "./write-file.ts";
+
+/** Outcome of an installation. */
+export interface InstallResult {
+  status: "installed" | "replaced" | "already-installed";
+  definitionPath: string;
+  port: number;
+  pid?: number;
+  /** Something the operator should know or do. */
+  notes: string[];
+}
+
+export interface InstallOptions extends InstallWish {
+  /** Replace a definition that differs, and write one again that does not. */
+  force?: boolean;
+  /** Called with the lines in which the installed definition differs, before it is refused. */
+  onDiff?(lines: string[]): void;
+}
+
+/**
+ * Writes the definition of this profile's gateway, hands it to the supervisor, and waits until the gateway is ready.
+ * @throws {SvcError} `service-*`, `gateway-unsupervised`, and what a start would be refused for; nothing is left half-installed
+ */
+export async function installService(cli: CliContext, at: Supervision, options: InstallOptions = {}): Promise<InstallResult> {
+  requireAllowed(cli, at, "install");
+  await requireStartable(cli);
+  const plan = await planInstall(cli, at.host, at.manager, options);
+  const { port } = plan.spec;
+  const before = await readAll(plan.files);
+  const result = { definitionPath: plan.files[0]?.path ?? "", port };
+  const isInstalled = at.found.length > 0;
+  if (isInstalled && options.force !== true) {
+    const lines = compared(plan.files).flatMap((file) => fileDiff(file, before.get(file.path)));
+    if (lines.length === 0) return { ...result, status: "already-installed", notes: plan.warnings };
+    options.onDiff?.(lines);
+    throw errors.serviceDiffers({ path: result.definitionPath, command: commandFor(cli, "gateway install --force") });
+  }
+  await at.manager.preflight();
+  const old = await requireOurs(cli, at, port);
+  const since = Date.now();
+  await write(cli, at, { plan, before, old });
+  const { pid } = await waitForReady(cli, { port, since, oldPid: old });
+  const notes = [...plan.warnings, ...(await at.manager.advice())];
+  return { ...result, status: isInstalled ? "replaced" : "installed", pid, notes };
+}
+
+/** Refuses where the operator has made somebody else the owner. @throws {SvcError} `service-owned-elsewhere` */
+export function requireAllowed(cli: CliContext, { found }: Supervision, verb: string): void {
+  const foreign = found.find(({ isForeign }) => isForeign);
+  if (foreign) {
+    const advice = `a service of the user beside it would compete for state and port; change or remove ${foreign.path} as root`;
+    throw errors.serviceOwnedElsewhere({ verb, owner: `the service of the system ${basename(foreign.path)}`, advice });
+  }
+  if (isExternal(cli)) {
+    const advice = "change it there, or unset SVC_SERVICE_REPAIR_POLICY";
+    throw errors.serviceOwnedElsewhere({ verb, owner: "by SVC_SERVICE_REPAIR_POLICY=external another supervisor", advice });
+  }
+}
+
+/** @throws {SvcError} `service-mode`, and what refuses a start */
+export async function requireStartable(cli: CliContext): Promise<void> {
+  const file = await cli.configFile();
+  const { exists, source } = await file.load();
+  const mode = ownValue(ownValue(source, "gateway"), "mode");
+  if (mode !== "local") {
+    const advice = exists ? `set it with: ${commandFor(cli, "config set gateway.mode local")}` : `set up with: ${commandFor(cli, "setup")}`;
+    throw errors.serviceMode({ mode: exists ? JSON.stringify(mode ?? null) : "no config", advice });
+  }
+  await file.checkStart();
+}
+
+/** The pid of the supervised gateway that runs, if one does. @throws {SvcError} `gateway-unsupervised`, `service-port-taken` */
+async function requireOurs(cli: CliContext, { manager, found }: Supervision, port: number): Promise<number | undefined> {
+  const owner = await cli.lockOwner();
+  if (owner) {
+    const isOurs = found[0] !== undefined && isOwnedBy(await manager.state(found[0]), owner.pid);
+    if (!isOurs) throw errors.gatewayUnsupervised({ pid: owner.pid, command: commandFor(cli, "gateway stop") });
+  }
+  const holder = (await cli.ports.holders(port)).find(({ pid }) => pid !== owner?.pid);
+  if (holder) throw errors.servicePortTaken({ port, ...holder });
+  return owner?.pid;
+}
+
+type Contents = Map<string, Buffer | undefined>;
+
+async function write(
+  cli: CliContext,
+  { host, manager }: Supervision,
+  { plan, before, old }: { plan: InstallPlan; before: Contents; old: number | undefined },
+): Promise<void> {
+  try {
+    await manager.prepare();
+    if (old !== undefined && host.platform === "win32") await endOwner(cli);
+    if (old !== undefined && host.platform === "darwin") await waitUntilGone(cli, old);
+    for (const file of plan.files) await writeServiceFile(file);
+    await manager.activate();
+  } catch (error) {
+    await putBack(before);
+    throw error;
+  }
+}
+
+/** Files as they were before: nothing half-installed stays. */
+async function putBack(before: Contents): Promise<void> {
+  for (const [path, content] of before) {
+    if (content === undefined) await rm(path, { force: true });
+    else await writeFileAtomic(path, content);
+  }
+}
+
+async function readAll(files: readonly ServiceFile[]): Promise<Contents> {
+  const read = files.map(async ({ path }) => [path, await readFile(path).catch(() => undefined)] as const);
+  return new Map(await Promise.all(read));
+}
+
+/** Files that decide what is started; the record of the installation follows from them. */
+function compared(files: readonly ServiceFile[]): ServiceFile[] {
+  return files.filter(({ path }) => basename(path) !== "metadata.json");
+}
