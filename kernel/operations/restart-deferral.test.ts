@@ -43,6 +43,26 @@ describe("a restart", () => {
     expect([first.due, second.due]).toEqual([["at night"], []]);
   });
 
+  test("may be in more of a hurry than the config, the shortest of all requests counting, and tells the drain of it", async () => {
+    const { due, holds, restarts } = setup();
+    holds.hold("run a");
+    restarts.request("rpc", "asked for");
+    restarts.request("rpc", "asked for", { waitMs: 60_000 });
+    restarts.request("rpc", "asked for", { waitMs: 90_000 });
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect([due, restarts.waitMs()]).toEqual([[], 60_000]);
+    restarts.request("other", "at once", { waitMs: 0 });
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([due, restarts.waitMs()]).toEqual([["asked for; at once"], 0]);
+  });
+
+  test("that was taken back leaves no hurry behind", async () => {
+    const { restarts } = setup();
+    restarts.request("rpc", "asked for", { waitMs: 5 });
+    restarts.withdraw("rpc");
+    expect(restarts.waitMs()).toBeUndefined();
+  });
+
   test("waits for the last hold and says for how many", async () => {
     const { due, lines, holds, restarts } = setup();
     const held = [holds.hold("run a"), holds.hold("run b")];

@@ -29,6 +29,15 @@ test("a set variable wins over the working directory, which wins over the state 
   expect((await read({ LANG_A: "process", EMPTY_ONE: "" })).added).toEqual({ LANG_B: "cwd", LANG_C: "state" });
 });
 
+test("under a supervisor the variables of its service come first, and elsewhere they are not read", async () => {
+  await mkdir(join(dir, "state/service"));
+  await writeFile(join(dir, "state/service/gateway.env"), "LANG_A=service\nLANG_B=service\nPATH=/z\n");
+  await write("cwd", "LANG_B=cwd\n");
+  await write("state", "LANG_B=state\nLANG_C=state\n");
+  expect((await read({ LANG_A: "process", SVC_SERVICE_MARKER: "ai.svc.gateway" })).added).toEqual({ LANG_B: "service", LANG_C: "state" });
+  expect((await read()).added).toEqual({ LANG_B: "cwd", LANG_C: "state" });
+});
+
 test("the grammar is that of dotenv", async () => {
   await write("state", '\uFEFF# comment\nexport A=1\nB="two words" # why\nC=\'$A\'\nD="line\\nbreak"\n\nE=\nF = spaced \n');
   expect((await read()).added).toEqual({ A: "1", B: "two words", C: "$A", D: "line\nbreak", E: "", F: "spaced" });

@@ -30,9 +30,9 @@ describe("with a running gateway", () => {
     expect(stdout).toMatch(/^Connectivity probe: ok \(\d+ms\)$/m);
     expect(stdout).toMatch(/^Capability: admin-capable$/m);
     expect(stdout).toMatch(/^Read probe: ok$/m);
-    expect(stdout).not.toMatch(/^Service:/m);
+    expect(stdout).toMatch(/^Service: not installed$/m);
     expect(stdout).toMatch(new RegExp(`^Gateway: bind=loopback \\(127\\.0\\.0\\.1\\), port=${gateway.port} \\(source: lock\\)$`, "m"));
-    expect(stdout).toContain(`Config: ${join(home.stateDir, "svc.json")} (valid; source: state dir)`);
+    expect(stdout).toContain("Config: ~/.svc/svc.json (valid)\n");
     expect(code).toBe(0);
   });
 
@@ -47,7 +47,7 @@ describe("with a running gateway", () => {
     expect(code).toBe(0);
     expect(value).toMatchObject({
       ok: true,
-      runtime: { status: "running", pid: gateway.child.pid },
+      service: { manager: "none", installed: false, runtime: { status: "running", pid: gateway.child.pid }, audit: { ok: true, issues: [] } },
       config: { exists: true, valid: true, issues: [] },
       gateway: { mode: "local", bind: "loopback", port: gateway.port, portSource: "lock", secretSource: "config" },
       port: { status: "busy", listeners: [{ pid: gateway.child.pid, isGateway: true }] },
@@ -65,7 +65,6 @@ describe("with a running gateway", () => {
     const blind = await command(home, ["gateway", "status", "--no-probe", "--token", "wrong"]);
     expect(blind.stdout).toMatch(/^Connectivity probe: skipped$/m);
     expect(blind.code).toBe(0);
-    expect(await command(home, ["gateway", "status", "--deep"])).toMatchObject({ code: 2 });
   });
 
   test("health and gateway health print the state; --json the whole snapshot", async () => {
@@ -74,6 +73,40 @@ describe("with a running gateway", () => {
     expect(stdout).toMatch(/^Gateway: ok \(.*, ready, up \d+s, \d+ MB/);
     const { value } = await commandJson(home, ["gateway", "health", "--verbose"]);
     expect(value).toMatchObject({ ok: true, phase: "ready", plugins: { loaded: expect.arrayContaining(["agents", "store"]), errors: [] } });
+  });
+
+  test("gateway probe asks this gateway once, and says what it would let us do", async () => {
+    const { code, value } = await commandJson(home, ["gateway", "probe"]);
+    expect({ code, value }).toEqual({
+      code: 0,
+      value: {
+        ok: true,
+        degraded: false,
+        primary: "local",
+        targets: [
+          {
+            id: "local",
+            url: gateway.url.replace("http", "ws"),
+            connect: { ok: true, latencyMs: expect.any(Number), error: null },
+            read: { ok: true },
+            auth: { role: "operator", scopes: expect.arrayContaining(["operator.admin"]) },
+            server: { bootId: expect.any(String), version: expect.any(String) },
+          },
+        ],
+        warnings: [],
+      },
+    });
+    const twice = await command(home, ["gateway", "probe", "--url", `ws://localhost:${gateway.port}`, "--token", token]);
+    expect(twice).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^explicit .*\n[^]*^local .*\n {2}Connect: ok/m) });
+    const wrong = await command(home, ["gateway", "probe", "--token", "wrong"]);
+    expect(wrong).toMatchObject({ code: 0, stdout: expect.stringContaining("Connect: failed (auth: token_mismatch)") });
+  });
+
+  test("status --deep and --all ask channels and system, and leave nothing out", async () => {
+    const { code, stdout } = await command(home, ["status", "--deep", "--all"]);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Service +not installed$/m) });
+    expect(stdout).toMatch(/^Plugins\n {2}.*operator/m);
+    expect((await commandJson(home, ["status", "--deep"])).value).toMatchObject({ channels: [], otherServices: [], service: { issues: [] } });
   });
 
   test("status prints one table; --json the payload of the method", async () => {
@@ -155,7 +188,7 @@ describe("with a running gateway", () => {
     await writeFile(path, good.replace('"mode"', '"prot":1,"mode"'));
     try {
       const { code, stdout } = await command(home, ["gateway", "status"]);
-      expect(stdout).toContain("(invalid; source: state dir)");
+      expect(stdout).toContain("(invalid)");
       expect(stdout).toContain('svc.json:1:13  gateway.prot: unknown key "prot"');
       expect(stdout).toContain('hint: did you mean "port"?');
       expect(stdout).toMatch(/^Connectivity probe: ok/m);
@@ -225,7 +258,7 @@ describe("with no gateway", () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^Runtime: stopped$/m);
     expect(stdout).toMatch(/^Connectivity probe: failed \(refused\)$/m);
-    expect(stdout).toContain("(missing; source: state dir)");
+    expect(stdout).toContain("(missing)");
     await expect(readdir(home.stateDir)).rejects.toMatchObject({ code: "ENOENT" });
   });
 
@@ -237,7 +270,7 @@ describe("with no gateway", () => {
     server.close();
     expect(code).toBe(1);
     expect(value).toMatchObject({ ok: false, probe: { ok: false, reason: "not a gateway" }, port: { status: "busy" } });
-    expect(value).toMatchObject({ gateway: { portSource: "flag" }, runtime: { status: "unknown" } });
+    expect(value).toMatchObject({ gateway: { portSource: "flag" }, service: { runtime: { status: "unknown" } } });
   });
 
   test("plugins list comes from the manifests and the config", async () => {

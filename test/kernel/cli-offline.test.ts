@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -11,11 +11,15 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 /** `svc` in a home where no gateway runs. */
-async function svc(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+function svc(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  return svcWith({}, ...argv);
+}
+
+async function svcWith(env: Record<string, string>, ...argv: string[]): Promise<{ code: number; out: string; err: string }> {
   const written = { out: "", err: "" };
   const code = await runCommandLine(argv, {
     // A port where nothing listens.
-    env: { HOME: home, SVC_GATEWAY_PORT: "1" },
+    env: { HOME: home, SVC_GATEWAY_PORT: "1", SVC_SERVICE_PLATFORM: "linux", ...env },
     cwd: home,
     stdout: { write: (text) => (written.out += text) },
     stderr: { write: (text) => (written.err += text) },
@@ -48,10 +52,32 @@ test("with a config the next step is to start it, in its profile", async () => {
   expect((await svc("--profile", "work", "status")).err).toContain("; start it with: svc --profile work gateway\n");
 });
 
-test("gateway status says nothing about services as long as none can be installed", async () => {
-  const { out } = await svc("gateway", "status", "--json");
-  expect(JSON.parse(out)).toMatchObject({ runtime: { status: "stopped" } });
-  expect(Object.keys(JSON.parse(out))).not.toEqual(expect.arrayContaining([expect.stringMatching(/service/i)]));
+test("gateway status says that no service is installed, in exactly the fields that it promises, and writes nothing", async () => {
+  const { out, code } = await svc("gateway", "status", "--json");
+  const value = JSON.parse(out);
+  const service = {
+    manager: "none",
+    label: "svc-gateway.service",
+    installed: false,
+    enabled: false,
+    definitionPath: null,
+    runtime: { status: "stopped", pid: null, startedAt: null, lastExit: null },
+    installedPort: null,
+    audit: { ok: true, issues: [] },
+  };
+  expect({ code, service: value.service }).toEqual({ code: 1, service });
+  expect(Object.keys(value)).toEqual(
+    ["ok", "cli", "service", "state", "config", "gateway", "port", "probe", "rpc", "reload", "otherServices", "lastRefusal", "logFile"],
+  );
+  expect((await svc("gateway", "status")).out).toMatch(/^Service: not installed$/m);
+  expect(await readdir(home)).toEqual([]);
+});
+
+test("a refused start ends with 78, and with 0 under launchd, which would try it again for ever; the reason stays on record", async () => {
+  expect((await svc("gateway")).code).toBe(78);
+  await rm(join(home, ".svc"), { recursive: true, force: true });
+  expect((await svcWith({ SVC_SERVICE_MARKER: "ai.svc.gateway" }, "gateway")).code).toBe(0);
+  expect((await svc("gateway", "status")).out).toMatch(/^Last refusal: .*Gateway start blocked: set gateway\.mode=local/m);
 });
 
 test("where no secret is found, dashboard --secret names the one of the mode", async () => {

@@ -19,6 +19,7 @@ test("gateway.restart.request waits for work that is under way, and health says 
 test.each([
   [{ reason: "" }, "reason"],
   [{ delayMs: 60_001 }, "delayMs"],
+  [{ waitMs: 3_600_001 }, "waitMs"],
   [{ now: true }, "now"],
 ])("gateway.restart.request refuses %j", async (params, named) => {
   await expect(gateway.rpc("gateway.restart.request", params)).rejects.toThrow(named);

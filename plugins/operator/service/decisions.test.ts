@@ -32,7 +32,7 @@ describe("the node of a service is", () => {
   const own = "/home/me/.nvm/versions/node/v22.0.0/bin/node";
   const choose = (change: { asked?: string; recorded?: string; own?: string; found?: Record<string, string> }) => {
     const { asked, recorded, found = versions } = change;
-    return chooseNode({ platform: "linux", asked, recorded, own: change.own ?? own, versionOf: async (path) => found[path] });
+    return chooseNode({ platform: "linux", home: "/home/me", asked, recorded, own: change.own ?? own, versionOf: async (path) => found[path] });
   };
 
   test.each([
@@ -40,6 +40,7 @@ describe("the node of a service is", () => {
     ["else the recorded one", { recorded: "/opt/node" }, "/opt/node"],
     ["unless that is too old or gone", { recorded: "/old/node" }, "/usr/bin/node"],
     ["else a stable one of the system that is new enough", {}, "/usr/bin/node"],
+    ["else the name behind which a version manager keeps its version", { found: { "/home/me/.volta/bin/node": "v22.1.0" } }, "/home/me/.volta/bin/node"],
     ["else the one that runs the command", { found: {}, own: "/opt/other/node" }, "/opt/other/node"],
   ])("%s", async (_, change, path) => {
     expect(await choose(change)).toEqual({ path });

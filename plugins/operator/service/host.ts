@@ -1,6 +1,5 @@
 import { stat } from "node:fs/promises";
 import { homedir, userInfo } from "node:os";
-import { join } from "node:path";
 import type { CliContext } from "svc/sdk";
 import type { ServicePlatform } from "./definition.ts";
 import { errors } from "./errors.ts";
@@ -41,19 +40,6 @@ function userName(env: ServiceHost["env"]): string {
   } catch {
     return env.USER || env.USERNAME || "root"; // a number without an entry, as containers have
   }
-}
-
-/** Folders where definitions of this user and of the whole system are, on systems that have such folders. */
-export function definitionFolders({ platform, env, home, root }: ServiceHost): { user: string; system: string[] } {
-  if (platform === "linux") {
-    const config = env.XDG_CONFIG_HOME || join(home, ".config");
-    return { user: join(config, "systemd", "user"), system: [join(root, "etc/systemd/system")] };
-  }
-  if (platform === "darwin") {
-    return { user: join(home, "Library/LaunchAgents"), system: [join(root, "Library/LaunchAgents"), join(root, "Library/LaunchDaemons")] };
-  }
-  const roaming = env.APPDATA || join(home, "AppData", "Roaming");
-  return { user: join(roaming, "Microsoft", "Windows", "Start Menu", "Programs", "Startup"), system: [] };
 }
 
 export async function exists(path: string): Promise<boolean> {

@@ -10,9 +10,18 @@ export const stableNodes: Readonly<Record<ServicePlatform, readonly string[]>> =
   win32: ["C:\\Program Files\\nodejs\\node.exe"],
 };
 
+/** Names below the home behind which version managers keep the version in use. */
+const aliases = [
+  ".nvm/current/bin/node",
+  ".local/share/fnm/aliases/default/bin/node",
+  ".fnm/aliases/default/bin/node",
+  ".volta/bin/node",
+];
+
 /** Candidates for the node of a service, best first. */
 export interface NodeQuestion {
   platform: ServicePlatform;
+  home: string;
   /** `--node`. */
   asked: string | undefined;
   /** Of the last installation. */
@@ -32,7 +41,7 @@ export type NodeChoice =
  * Chooses the node of a service: the one asked for, the one of the last installation, a stable place of the system, the one that runs this command. Never resolves
  * links: behind a stable name stands a folder with a version in it, which the next update removes.
  */
-export async function chooseNode({ platform, asked, recorded, own, versionOf }: NodeQuestion): Promise<NodeChoice> {
+export async function chooseNode({ platform, home, asked, recorded, own, versionOf }: NodeQuestion): Promise<NodeChoice> {
   const isUsable = async (path: string) => isSupported(await versionOf(path));
   if (asked !== undefined) {
     const version = await versionOf(asked);
@@ -41,6 +50,7 @@ export async function chooseNode({ platform, asked, recorded, own, versionOf }: 
   }
   for (const path of [recorded, ...stableNodes[platform]]) if (path !== undefined && (await isUsable(path))) return { path };
   if (!isVersioned(own)) return { path: own };
+  for (const alias of aliases.map((path) => `${home}/${path}`)) if (await isUsable(alias)) return { path: alias };
   return {
     path: own,
     warning: `${own} belongs to a version manager and goes when that version does; install Node for the whole system, or name a stable path with --node`,

@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { CliContext } from "svc/sdk";
-import { definitionFolders, type ServiceHost } from "./host.ts";
+import { definitionFolders } from "./folders.ts";
+import type { ServiceHost } from "./host.ts";
 import { parsePlist } from "./launchd-plist.ts";
 import { entryPath } from "./plan.ts";
 import type { Supervision } from "./supervision.ts";

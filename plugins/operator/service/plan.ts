@@ -7,7 +7,7 @@ import { errors } from "./errors.ts";
 import type { ServiceHost } from "./host.ts";
 import type { ServiceManager } from "./manager.ts";
 import { metadataPath, readMetadata, type ServiceMetadata, sha256 } from "./metadata.ts";
-import { chooseNode, NODE_FLOOR } from "./node-choice.ts";
+import { chooseNode, isVersioned, NODE_FLOOR } from "./node-choice.ts";
 import { searchPath } from "./search-path.ts";
 import { serviceEnv } from "./service-env.ts";
 
@@ -42,6 +42,7 @@ export async function planInstall(
   if (port === 0) throw commonErrors.usage({ message: "gateway install: a service needs a port of its own; set gateway.port, or give --port" });
   const node = await chooseNode({
     platform: host.platform,
+    home: host.home,
     asked: wish.node === undefined ? undefined : resolve(wish.node),
     recorded: recorded?.nodePath,
     own: process.execPath,
@@ -54,6 +55,7 @@ export async function planInstall(
   const definitions = manager.files(spec);
   const warnings = [
     ...(node.warning === undefined ? [] : [node.warning]),
+    ...(isVersioned(spec.entryPath) ? [`${spec.entryPath} goes when the version of its folder does; after an update run svc gateway install --force`] : []),
     ...env.unusable.map((name) => `${name}: its value cannot stand in a file of variables; put it into ${join(stateDir, ".env")}`),
   ];
   return {

@@ -1,7 +1,8 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ServiceFile, type ServiceSpec, taskName } from "./definition.ts";
-import { definitionFolders, type ServiceHost } from "./host.ts";
+import { definitionFolders } from "./folders.ts";
+import type { ServiceHost } from "./host.ts";
 import type { FoundDefinition, ManagerState, ServiceManager, Step } from "./manager.ts";
 import { failureOf } from "./run-command.ts";
 import { runStep } from "./steps.ts";
