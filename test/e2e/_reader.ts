@@ -57,6 +57,10 @@ export interface ReaderOptions {
   port(): Promise<number>;
   /** Called instead of reading the output, for what is seen at a server that runs. */
   seePage?(expected: string, serverPort: number): Promise<void>;
+  /** Folder of programs that go before those of this machine. */
+  tools?: string;
+  /** Further texts of the page, each with what stands for it here. */
+  texts?: Readonly<Record<string, string>>;
   /** Lines that are left out, each with the reason. */
   leftOut?: Readonly<Record<string, string>>;
   /** Readers who share the installation of the first, and its runner; others type `npm install && npm test` themselves. */
@@ -64,7 +68,15 @@ export interface ReaderOptions {
 }
 
 /** Somebody for one test: what runs is ended, and the folder removed, when the test is over, however it ends. */
-export async function createReader({ home, port: gatewayPort, seePage, leftOut = {}, tests }: ReaderOptions): Promise<Reader> {
+export async function createReader({
+  home,
+  port: gatewayPort,
+  seePage,
+  leftOut = {},
+  texts = {},
+  tools,
+  tests,
+}: ReaderOptions): Promise<Reader> {
   const folder = await mkdtemp(join(tmpdir(), "svc-reader-"));
   const [work, bin, state] = [join(folder, "work"), join(folder, "bin"), join(folder, "state")];
   for (const path of [work, bin, state]) await mkdir(path);
@@ -82,12 +94,13 @@ export async function createReader({ home, port: gatewayPort, seePage, leftOut =
     npm_config_cache: join(homedir(), ".npm"),
     npm_config_prefer_offline: "true",
     ...home.env,
-    PATH: `${bin}${delimiter}${dirname(process.execPath)}${delimiter}${home.env.PATH}`,
+    PATH: `${bin}${delimiter}${tools === undefined ? "" : `${tools}${delimiter}`}${dirname(process.execPath)}${delimiter}${home.env.PATH}`,
     GATEWAY_URL: `ws://127.0.0.1:${await gatewayPort()}`,
     GATEWAY_TOKEN: token,
   });
-  const local = async (text: string) =>
-    text
+  const local = async (page: string) =>
+    Object.entries(texts)
+      .reduce((text, [printed, here]) => text.replaceAll(printed, here), page)
       .replaceAll(PRINTED.server, String(serverPort))
       .replaceAll(PRINTED.irc, String(ircPort))
       .replaceAll(PRINTED.imap, String(imapPort))

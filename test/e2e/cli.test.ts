@@ -47,7 +47,12 @@ describe("with a running gateway", () => {
     expect(code).toBe(0);
     expect(value).toMatchObject({
       ok: true,
-      service: { manager: "none", installed: false, runtime: { status: "running", pid: gateway.child.pid }, audit: { ok: true, issues: [] } },
+      service: {
+        manager: "none",
+        installed: false,
+        runtime: { status: "running", pid: gateway.child.pid },
+        audit: { ok: true, issues: [] },
+      },
       config: { exists: true, valid: true, issues: [] },
       gateway: { mode: "local", bind: "loopback", port: gateway.port, portSource: "lock", secretSource: "config" },
       port: { status: "busy", listeners: [{ pid: gateway.child.pid, isGateway: true }] },
@@ -97,7 +102,7 @@ describe("with a running gateway", () => {
       },
     });
     const twice = await command(home, ["gateway", "probe", "--url", `ws://localhost:${gateway.port}`, "--token", token]);
-    expect(twice).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^explicit .*\n[^]*^local .*\n {2}Connect: ok/m) });
+    expect(twice).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/^explicit .*\n[\s\S]*^local .*\n {2}Connect: ok/m) });
     const wrong = await command(home, ["gateway", "probe", "--token", "wrong"]);
     expect(wrong).toMatchObject({ code: 0, stdout: expect.stringContaining("Connect: failed (auth: token_mismatch)") });
   });
@@ -106,7 +111,11 @@ describe("with a running gateway", () => {
     const { code, stdout } = await command(home, ["status", "--deep", "--all"]);
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Service +not installed$/m) });
     expect(stdout).toMatch(/^Plugins\n {2}.*operator/m);
-    expect((await commandJson(home, ["status", "--deep"])).value).toMatchObject({ channels: [], otherServices: [], service: { issues: [] } });
+    expect((await commandJson(home, ["status", "--deep"])).value).toMatchObject({
+      channels: [],
+      otherServices: [],
+      service: { issues: [] },
+    });
   });
 
   test("status prints one table; --json the payload of the method", async () => {

@@ -14,6 +14,7 @@ import { type PackedProduct, packProduct } from "./_packed.ts";
 import { expectTested, type SharedTests, sharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
 import { createReader, type ReaderOptions, TESTING } from "./_reader.ts";
+import { fakeSupervisors, freePort } from "./_supervisors.ts";
 
 const folder = join(root, "sdk/docs/guide");
 const pageOf = (name: string, path: string) => ({ name, blocks: guideBlocks(readFileSync(path, "utf8")) });
@@ -91,6 +92,17 @@ async function startProduct(): Promise<Pick<ReaderOptions, "home" | "port">> {
   return { home, port };
 }
 
+/** A home of the packed product without a gateway, on a machine whose supervisors are fakes. */
+async function machineOfProduct(): Promise<Pick<ReaderOptions, "home" | "port" | "texts" | "tools">> {
+  const home = await product.home();
+  homes.push(home);
+  const port = await freePort();
+  await configured(home, { gateway: { mode: "local", port, auth: { token } } });
+  const { env, bin } = await fakeSupervisors(home, "linux");
+  Object.assign(home.env, env);
+  return { home, port: async () => port, texts: { "18790": String(await freePort()) }, tools: bin };
+}
+
 /** Opens a page that a guide serves, does what its form asks for, and reads what it says. */
 async function seePage(expected: string, serverPort: number, gatewayPort: number): Promise<void> {
   const browser = await launchChromium();
@@ -120,6 +132,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "openai-endpoint.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
+    "run-as-a-service.md",
     "signal.md",
     "slack.md",
     "talk-to-the-gateway.md",
@@ -138,9 +151,10 @@ describe("a reader who types what the page prints gets there", () => {
   for (const { name, blocks } of guides) {
     needsOf(blocks).test(name, { timeout: 300_000 }, async () => {
       gateway ??= await startProduct();
-      const { port } = gateway;
+      const at = name === "run-as-a-service.md" ? await machineOfProduct() : gateway;
+      const { port } = at;
       const reader = await createReader({
-        ...gateway,
+        ...at,
         tests,
         seePage: async (expected, server) => seePage(expected, server, await port()),
       });

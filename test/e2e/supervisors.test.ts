@@ -2,13 +2,15 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { needs } from "../servers/needs.ts";
 import { root, stopAll } from "./_cli.ts";
 import { freePort, type Machine, machine, modeOf } from "./_supervisors.ts";
 
 afterEach(stopAll);
 
 const entry = join(root, "bin/svc.mjs");
-const ids = (value: Record<string, unknown>) => (value.findings as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith("service/"));
+const ids = (value: Record<string, unknown>) =>
+  (value.findings as Array<{ id: string }>).map(({ id }) => id).filter((id) => id.startsWith("service/"));
 const unitOf = ({ home }: Machine) => join(home.env.HOME as string, ".config/systemd/user/svc-gateway.service");
 
 async function installed(at: Machine): Promise<Record<string, unknown>> {
@@ -115,6 +117,18 @@ describe("under systemd", () => {
     expect([unitOf(at), join(at.home.stateDir, "service")].filter(existsSync)).toEqual([]);
   });
 
+  needs("systemctl").test("the real systemctl of a machine without a manager gets the same answer", async () => {
+    const at = await machine("linux");
+    const folders = (process.env.PATH ?? "").split(":").filter((folder) => existsSync(join(folder, "systemctl")));
+    Object.assign(at.home.env, { XDG_RUNTIME_DIR: at.home.stateDir, DBUS_SESSION_BUS_ADDRESS: "" });
+    const { code, stderr } = await at.svcWith({ PATH: `${folders[0]}:${process.env.PATH}` }, "gateway", "install", "--node", at.node);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("systemd of this user cannot be reached (Failed to connect to bus"),
+    });
+    expect(existsSync(unitOf(at))).toBe(false);
+  });
+
   test("a start that is refused is reported with its reason", async () => {
     const at = await machine("linux");
     await writeFile(join(at.home.stateDir, "refuse"), "");
@@ -127,7 +141,10 @@ describe("under systemd", () => {
     const at = await machine("linux");
     await at.change({ linger: false });
     const { code, stderr } = await at.svc("gateway", "install", "--node", at.node);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^the gateway ends when \S+ logs out; .* loginctl enable-linger \S+\n$/) });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/^the gateway ends when \S+ logs out; .* loginctl enable-linger \S+\n$/),
+    });
     expect(ids((await at.json("doctor")).value)).toEqual(["service/linger"]);
   });
 
@@ -140,7 +157,10 @@ describe("under systemd", () => {
     Object.assign(at.home.env, policy);
     const before = await readFile(unitOf(at), "utf8");
     const { value } = await at.json("doctor", "--fix", "--only", "service/port-drift");
-    expect(value).toMatchObject({ fixes: [], findings: [{ id: "service/port-drift", fixable: false, fix: expect.stringContaining("external") }] });
+    expect(value).toMatchObject({
+      fixes: [],
+      findings: [{ id: "service/port-drift", fixable: false, fix: expect.stringContaining("external") }],
+    });
     for (const words of [["install", "--force"], ["uninstall"]]) {
       expect(await at.svc("gateway", ...words)).toMatchObject({ code: 1, stderr: expect.stringContaining("SVC_SERVICE_REPAIR_POLICY") });
     }
@@ -172,7 +192,10 @@ describe("under systemd", () => {
       port: { status: "busy", listeners: [{ pid: await at.lockPid(), isGateway: true }] },
       rpc: { ok: true, method: "health" },
     });
-    expect(value.service).toMatchObject({ runtime: { status: "running", pid: await at.lockPid(), lastExit: null }, audit: { ok: true, issues: [] } });
+    expect(value.service).toMatchObject({
+      runtime: { status: "running", pid: await at.lockPid(), lastExit: null },
+      audit: { ok: true, issues: [] },
+    });
     expect((await at.svc("gateway", "probe")).code).toBe(0);
     expect((await at.svc("gateway", "restart")).code).toBe(0);
     expect((await at.svc("gateway", "uninstall")).code).toBe(0);
@@ -233,10 +256,19 @@ describe("on Windows", () => {
     const at = await machine("win32");
     const { stateDir } = at.home;
     const task = join(stateDir, "service/task.xml");
-    expect(await installed(at)).toMatchObject({ status: "installed", definitionPath: join(stateDir, "gateway.cmd"), pid: await at.lockPid() });
+    expect(await installed(at)).toMatchObject({
+      status: "installed",
+      definitionPath: join(stateDir, "gateway.cmd"),
+      pid: await at.lockPid(),
+    });
     expect(await at.calls()).toEqual([`schtasks /Create /F /TN Svc Gateway /XML ${task}`, "schtasks /Run /TN Svc Gateway"]);
     const { value } = await at.json("gateway", "status", "--no-probe");
-    expect(value.service).toMatchObject({ manager: "schtasks", label: "Svc Gateway", enabled: true, runtime: { status: "running", pid: await at.lockPid() } });
+    expect(value.service).toMatchObject({
+      manager: "schtasks",
+      label: "Svc Gateway",
+      enabled: true,
+      runtime: { status: "running", pid: await at.lockPid() },
+    });
 
     expect((await at.svc("gateway", "stop")).code).toBe(0);
     expect([await at.calls(), await at.lockPid()]).toEqual([["schtasks /End /TN Svc Gateway"], undefined]);
@@ -309,7 +341,10 @@ test.each([
   const { value } = await at.json("gateway", "install", "--dry-run", "--node", at.node);
   const home = at.home.env.HOME as string;
   const printed = value.files as Array<{ path: string; mode: string; content: string }>;
-  expect({ manager: value.manager, files: printed.map(({ path }) => path) }).toEqual({ manager, files: files.map((path) => join(home, path)) });
+  expect({ manager: value.manager, files: printed.map(({ path }) => path) }).toEqual({
+    manager,
+    files: files.map((path) => join(home, path)),
+  });
   expect(printed.find(({ path }) => path.endsWith("gateway.env"))).toMatchObject({ mode: "0600", content: "MY_TOKEN=***\n" });
   const text = await at.svc("gateway", "install", "--dry-run", "--node", at.node);
   expect(text.stdout + JSON.stringify(value)).not.toContain("sensitive-value-1");

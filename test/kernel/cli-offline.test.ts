@@ -66,9 +66,21 @@ test("gateway status says that no service is installed, in exactly the fields th
     audit: { ok: true, issues: [] },
   };
   expect({ code, service: value.service }).toEqual({ code: 1, service });
-  expect(Object.keys(value)).toEqual(
-    ["ok", "cli", "service", "state", "config", "gateway", "port", "probe", "rpc", "reload", "otherServices", "lastRefusal", "logFile"],
-  );
+  expect(Object.keys(value)).toEqual([
+    "ok",
+    "cli",
+    "service",
+    "state",
+    "config",
+    "gateway",
+    "port",
+    "probe",
+    "rpc",
+    "reload",
+    "otherServices",
+    "lastRefusal",
+    "logFile",
+  ]);
   expect((await svc("gateway", "status")).out).toMatch(/^Service: not installed$/m);
   expect(await readdir(home)).toEqual([]);
 });

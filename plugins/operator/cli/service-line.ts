@@ -10,7 +10,10 @@ import type { ServiceReport } from "../service/inspect.ts";
 /** The supervisor of this profile in one row: `systemd user (enabled), running, port 18789`, with the drift behind it. */
 export async function serviceLine(cli: CliContext): Promise<{ line: string; issues: string[] }> {
   if (!(await hasDefinition(cli))) return { line: "not installed", issues: [] };
-  const [{ inspectService }, { findSupervision }] = await Promise.all([import("../service/inspect.ts"), import("../service/supervision.ts")]);
+  const [{ inspectService }, { findSupervision }] = await Promise.all([
+    import("../service/inspect.ts"),
+    import("../service/supervision.ts"),
+  ]);
   const report = await inspectService(cli, await findSupervision(cli));
   return { line: lineOf(report), issues: report.audit.issues.map(({ message, fix }) => `service: ${message}; ${fix}`) };
 }
@@ -27,6 +30,13 @@ async function hasDefinition({ env, paths }: CliContext): Promise<boolean> {
   const { user, system } = definitionFolders({ platform, env, home, root: "/" });
   const name = platform === "linux" ? `${unitName(paths.profile)}.service` : `${launchdLabel(paths.profile)}.plist`;
   const places = platform === "win32" ? [join(paths.stateDir, "gateway.cmd")] : [user, ...system].map((folder) => join(folder, name));
-  const found = await Promise.all(places.map((path) => access(path).then(() => true, () => false)));
+  const found = await Promise.all(
+    places.map((path) =>
+      access(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   return found.includes(true);
 }

@@ -17,7 +17,8 @@ type StatusPayload = ResultOf<"status"> & Pick<ResultOf<"health">, "configReload
 export default {
   path: ["status"],
   summary: "Overview of the running gateway",
-  details: "Shows what the gateway knows. --deep asks further: a fresh health, each account of each channel, and the services of this system.",
+  details:
+    "Shows what the gateway knows. --deep asks further: a fresh health, each account of each channel, and the services of this system.",
   examples: [["Ask every account of every channel", "svc status --deep"]],
   options: {
     all: { kind: "flag", description: "Leave nothing out: every session the gateway tells, every plugin" },
@@ -71,7 +72,12 @@ async function probedChannels(client: CliClient): Promise<ProbedAccount[]> {
   });
   if (!answer) return [];
   return answer.channelOrder.flatMap((channel) =>
-    (answer.channelAccounts[channel] ?? []).map(({ accountId, lifecycle, probe }) => ({ channel, accountId, lifecycle, probe: probeWords(probe) })),
+    (answer.channelAccounts[channel] ?? []).map(({ accountId, lifecycle, probe }) => ({
+      channel,
+      accountId,
+      lifecycle,
+      probe: probeWords(probe),
+    })),
   );
 }
 
@@ -101,7 +107,8 @@ async function printStatus(cli: CliContext, status: StatusPayload, beside: Besid
   printRecent(cli, status, beside.isAll);
   printWaiting(cli, status);
   if (beside.isAll) cli.stdout.line(`\n${cli.color.bold("Plugins")}\n  ${status.plugins.loaded.join(", ")}`);
-  for (const { label, cleanup } of beside.otherServices ?? []) cli.stdout.line(cli.color.yellow(`\nAnother gateway-like service: ${label}\n  ${cleanup}`));
+  for (const { label, cleanup } of beside.otherServices ?? [])
+    cli.stdout.line(cli.color.yellow(`\nAnother gateway-like service: ${label}\n  ${cleanup}`));
   const issues = [...issuesOf(status), ...(beside.service?.issues ?? [])];
   if (issues.length > 0) cli.stdout.line(`\n${cli.color.bold("Issues")}`);
   for (const issue of issues) cli.stdout.line(cli.color.yellow(`  ${issue}`));
@@ -148,7 +155,8 @@ function printWaiting(cli: CliContext, { queuedSystemEvents }: StatusPayload): v
 function printChannels(cli: CliContext, channels: ProbedAccount[] | undefined): void {
   if (!channels || channels.length === 0) return;
   cli.stdout.line(`\n${cli.color.bold("Channels")}`);
-  for (const { channel, accountId, lifecycle, probe } of channels) cli.stdout.line(`  ${channel}/${accountId}  ${lifecycle}, probe ${probe}`);
+  for (const { channel, accountId, lifecycle, probe } of channels)
+    cli.stdout.line(`  ${channel}/${accountId}  ${lifecycle}, probe ${probe}`);
 }
 
 function printRecent(cli: CliContext, status: StatusPayload, isAll: boolean): void {

@@ -37,7 +37,9 @@ test("a port that somebody else holds is an error with the holder's name", () =>
       fix: "end that program, or change gateway.port",
     },
   ]);
-  expect(portFindings({ port: 18_789, holders: [{ ...holder, isGateway: true }] })[0]).toMatchObject({ fix: expect.stringContaining("svc gateway probe") });
+  expect(portFindings({ port: 18_789, holders: [{ ...holder, isGateway: true }] })[0]).toMatchObject({
+    fix: expect.stringContaining("svc gateway probe"),
+  });
   expect(portFindings({ port: 18_789, holders: [] })).toEqual([]);
 });
 

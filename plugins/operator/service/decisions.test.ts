@@ -32,7 +32,14 @@ describe("the node of a service is", () => {
   const own = "/home/me/.nvm/versions/node/v22.0.0/bin/node";
   const choose = (change: { asked?: string; recorded?: string; own?: string; found?: Record<string, string> }) => {
     const { asked, recorded, found = versions } = change;
-    return chooseNode({ platform: "linux", home: "/home/me", asked, recorded, own: change.own ?? own, versionOf: async (path) => found[path] });
+    return chooseNode({
+      platform: "linux",
+      home: "/home/me",
+      asked,
+      recorded,
+      own: change.own ?? own,
+      versionOf: async (path) => found[path],
+    });
   };
 
   test.each([
@@ -40,7 +47,11 @@ describe("the node of a service is", () => {
     ["else the recorded one", { recorded: "/opt/node" }, "/opt/node"],
     ["unless that is too old or gone", { recorded: "/old/node" }, "/usr/bin/node"],
     ["else a stable one of the system that is new enough", {}, "/usr/bin/node"],
-    ["else the name behind which a version manager keeps its version", { found: { "/home/me/.volta/bin/node": "v22.1.0" } }, "/home/me/.volta/bin/node"],
+    [
+      "else the name behind which a version manager keeps its version",
+      { found: { "/home/me/.volta/bin/node": "v22.1.0" } },
+      "/home/me/.volta/bin/node",
+    ],
     ["else the one that runs the command", { found: {}, own: "/opt/other/node" }, "/opt/other/node"],
   ])("%s", async (_, change, path) => {
     expect(await choose(change)).toEqual({ path });
@@ -166,24 +177,41 @@ test("a difference in variables shows names only", () => {
   const lines = fileDiff(file, Buffer.from("A=old-secret\n"));
   expect(lines.join("\n")).toMatch(/^--- \/s\/service\/gateway\.env\n[\s\S]*\+ B/);
   expect(lines.join("\n")).not.toMatch(/secret/);
-  expect(fileDiff({ ...file, content: "A=new-secret\n" }, Buffer.from("A=old-secret\n"))).toEqual(["--- /s/service/gateway.env", "  (a value differs)"]);
+  expect(fileDiff({ ...file, content: "A=new-secret\n" }, Buffer.from("A=old-secret\n"))).toEqual([
+    "--- /s/service/gateway.env",
+    "  (a value differs)",
+  ]);
   expect(fileDiff(file, Buffer.from(file.content))).toEqual([]);
 });
 
 test.each([
-  ["ActiveState=active\nMainPID=42\nUnitFileState=enabled\nNeedDaemonReload=no\nExecMainStatus=0\n", { status: "running", pid: 42, isEnabled: true, lastExit: null }],
-  ["ActiveState=failed\nMainPID=0\nUnitFileState=disabled\nNeedDaemonReload=yes\nExecMainStatus=78\n", { status: "failed", isEnabled: false, lastExit: 78, isStale: true }],
+  [
+    "ActiveState=active\nMainPID=42\nUnitFileState=enabled\nNeedDaemonReload=no\nExecMainStatus=0\n",
+    { status: "running", pid: 42, isEnabled: true, lastExit: null },
+  ],
+  [
+    "ActiveState=failed\nMainPID=0\nUnitFileState=disabled\nNeedDaemonReload=yes\nExecMainStatus=78\n",
+    { status: "failed", isEnabled: false, lastExit: 78, isStale: true },
+  ],
   ["ActiveState=inactive\nMainPID=0\nUnitFileState=enabled\n", { status: "stopped", lastExit: null }],
   ["ActiveState=activating\nMainPID=0\nExecMainStatus=1\n", { status: "failed", lastExit: 1 }],
   ["", { status: "unknown" }],
 ])("systemctl's %j means %j", (text, state) => expect(toState(text)).toMatchObject(state));
 
 test.each([
-  [{ code: 0, stdout: "gui/501/ai.svc.gateway = {\n\tstate = running\n\tpid = 42\n}", stderr: "" }, "", { status: "running", pid: 42, isEnabled: true }],
+  [
+    { code: 0, stdout: "gui/501/ai.svc.gateway = {\n\tstate = running\n\tpid = 42\n}", stderr: "" },
+    "",
+    { status: "running", pid: 42, isEnabled: true },
+  ],
   [{ code: 0, stdout: "\tstate = not running\n\tlast exit code = 1\n", stderr: "" }, "", { status: "failed", lastExit: 1 }],
   [{ code: 0, stdout: "\tlast exit code = 0\n", stderr: "" }, '\t"ai.svc.gateway" => disabled\n', { status: "stopped", isEnabled: false }],
   [{ code: 113, stdout: "", stderr: "Could not find service" }, '\t"ai.svc.gateway" => false\n', { status: "stopped", isEnabled: true }],
-  [{ code: undefined, stdout: "", stderr: "", problem: "not found on this machine" }, "", { status: "unknown", problem: "not found on this machine" }],
+  [
+    { code: undefined, stdout: "", stderr: "", problem: "not found on this machine" },
+    "",
+    { status: "unknown", problem: "not found on this machine" },
+  ],
 ])("launchctl's %j with %j means %j", (job, disabled, state) => {
   expect(launchdState({ job, disabled, label: "ai.svc.gateway" })).toMatchObject(state);
 });

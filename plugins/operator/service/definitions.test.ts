@@ -116,7 +116,12 @@ needs("systemd-analyze").test("systemd itself finds nothing wrong with the units
 describe("the launch agent", () => {
   test("is read back as it was written, odd characters included", () => {
     for (const one of [spec, odd]) {
-      expect(parsePlist(renderPlist(one))).toMatchObject({ nodePath: one.nodePath, entryPath: one.entryPath, port: one.port, env: one.pathEnv });
+      expect(parsePlist(renderPlist(one))).toMatchObject({
+        nodePath: one.nodePath,
+        entryPath: one.entryPath,
+        port: one.port,
+        env: one.pathEnv,
+      });
     }
   });
 
@@ -183,7 +188,11 @@ describe("gateway.cmd", () => {
         "",
       ].join("\r\n"),
     );
-    expect(parseGatewayCmd(renderGatewayCmd(windows))).toMatchObject({ nodePath: windows.nodePath, entryPath: windows.entryPath, port: 18_789 });
+    expect(parseGatewayCmd(renderGatewayCmd(windows))).toMatchObject({
+      nodePath: windows.nodePath,
+      entryPath: windows.entryPath,
+      port: 18_789,
+    });
     expect(renderStartupLauncher("C:\\a\\gateway.cmd")).toBe('@echo off\r\nstart "" /min cmd /d /c "C:\\a\\gateway.cmd"\r\n');
   });
 

@@ -11,12 +11,7 @@ export const stableNodes: Readonly<Record<ServicePlatform, readonly string[]>> =
 };
 
 /** Names below the home behind which version managers keep the version in use. */
-const aliases = [
-  ".nvm/current/bin/node",
-  ".local/share/fnm/aliases/default/bin/node",
-  ".fnm/aliases/default/bin/node",
-  ".volta/bin/node",
-];
+const aliases = [".nvm/current/bin/node", ".local/share/fnm/aliases/default/bin/node", ".fnm/aliases/default/bin/node", ".volta/bin/node"];
 
 /** Candidates for the node of a service, best first. */
 export interface NodeQuestion {

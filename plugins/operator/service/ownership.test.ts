@@ -9,8 +9,8 @@ import { inspectService } from "./inspect.ts";
 import { requireAllowed } from "./install.ts";
 import { renderPlist } from "./launchd-plist.ts";
 import { createManager } from "./manager.ts";
-import type { CommandResult } from "./run-command.ts";
 import { findOtherServices } from "./other-services.ts";
+import type { CommandResult } from "./run-command.ts";
 import { renderUnit } from "./systemd-unit.ts";
 
 /** A machine whose root is a folder of the test, and where every program ends as `answer` says. */
@@ -55,7 +55,9 @@ async function machine(platform: ServicePlatform, answer: Partial<CommandResult>
 }
 
 test("a unit of the system owns the gateway: none of the user is installed or removed beside it", async () => {
-  const { root, cli, spec, write, look, calls } = await machine("linux", { stdout: "ActiveState=active\nMainPID=7\nUnitFileState=enabled\n" });
+  const { root, cli, spec, write, look, calls } = await machine("linux", {
+    stdout: "ActiveState=active\nMainPID=7\nUnitFileState=enabled\n",
+  });
   await write("etc/systemd/system/svc-gateway.service", renderUnit(spec, { account: "me" }));
   const at = await look();
   for (const verb of ["install", "uninstall"]) {
@@ -76,7 +78,9 @@ test("start and restart of a unit of the system go to the manager of the system,
   await write("etc/systemd/system/svc-gateway.service", renderUnit(spec, { account: "me" }));
   const { manager, found } = await look();
   const restart = manager.restart(found[0] as NonNullable<(typeof found)[0]>, { fromInside: false });
-  await expect(restart).rejects.toThrow("systemctl restart svc-gateway.service: Failed to restart: Access denied; it is a unit of the system");
+  await expect(restart).rejects.toThrow(
+    "systemctl restart svc-gateway.service: Failed to restart: Access denied; it is a unit of the system",
+  );
   expect(calls).toEqual(["systemctl reset-failed svc-gateway.service", "systemctl restart svc-gateway.service"]);
 });
 
@@ -85,7 +89,10 @@ test("a unit of the user beside one of the system is a second owner", async () =
   await write("etc/systemd/system/svc-gateway.service", renderUnit(spec, { account: "me" }));
   await write("home/me/.config/systemd/user/svc-gateway.service", renderUnit(spec));
   const { audit } = await inspectService(cli, await look());
-  expect(audit).toMatchObject({ ok: false, issues: [{ id: "service/duplicate", fix: expect.stringMatching(/^systemctl --user disable --now svc-gateway\.service && rm /) }, {}] });
+  expect(audit).toMatchObject({
+    ok: false,
+    issues: [{ id: "service/duplicate", fix: expect.stringMatching(/^systemctl --user disable --now svc-gateway\.service && rm /) }, {}],
+  });
 });
 
 test("a launch daemon of the same label owns the gateway", async () => {
@@ -98,12 +105,20 @@ test("a launch daemon of the same label owns the gateway", async () => {
 test.each<[ServicePlatform, Record<string, string>, string[]]>([
   [
     "linux",
-    { "etc/systemd/system/svc-gateway-old.service": "x", "etc/systemd/system/nginx.service": "x", "home/me/.config/systemd/user/svc-gateway.service": "x" },
+    {
+      "etc/systemd/system/svc-gateway-old.service": "x",
+      "etc/systemd/system/nginx.service": "x",
+      "home/me/.config/systemd/user/svc-gateway.service": "x",
+    },
     ["sudo systemctl disable --now svc-gateway-old.service && sudo rm"],
   ],
   [
     "darwin",
-    { "Library/LaunchDaemons/ai.svc.old.plist": "x", "home/me/Library/LaunchAgents/ai.svc.other.plist": "x", "home/me/Library/LaunchAgents/com.x.plist": "x" },
+    {
+      "Library/LaunchDaemons/ai.svc.old.plist": "x",
+      "home/me/Library/LaunchAgents/ai.svc.other.plist": "x",
+      "home/me/Library/LaunchAgents/com.x.plist": "x",
+    },
     ["launchctl bootout gui/1000/ai.svc.other; rm", "sudo launchctl bootout system/ai.svc.old; sudo rm"],
   ],
 ])("on %s other gateways of user and system are found with the command that takes each away", async (platform, files, cleanups) => {
@@ -114,7 +129,8 @@ test.each<[ServicePlatform, Record<string, string>, string[]]>([
 });
 
 test("on Windows other tasks and launchers are found", async () => {
-  const stdout = "<!-- \\Svc Gateway (old) -->\n<Task><Command>C:\\x\\gateway.cmd</Command></Task><!-- \\Backup -->\n<Task><Command>b.exe</Command></Task>";
+  const stdout =
+    "<!-- \\Svc Gateway (old) -->\n<Task><Command>C:\\x\\gateway.cmd</Command></Task><!-- \\Backup -->\n<Task><Command>b.exe</Command></Task>";
   const { cli, write, look } = await machine("win32", { stdout });
   await write("home/me/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup/Svc Gateway (older).cmd", "x");
   expect((await findOtherServices(cli, await look())).map(({ cleanup }) => cleanup)).toEqual([

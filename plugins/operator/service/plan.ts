@@ -39,7 +39,8 @@ export async function planInstall(
   const { stateDir } = cli.paths;
   const recorded = await readMetadata(stateDir);
   const { port, source: portSource } = await cli.ports.ofNextStart(wish.port);
-  if (port === 0) throw commonErrors.usage({ message: "gateway install: a service needs a port of its own; set gateway.port, or give --port" });
+  if (port === 0)
+    throw commonErrors.usage({ message: "gateway install: a service needs a port of its own; set gateway.port, or give --port" });
   const node = await chooseNode({
     platform: host.platform,
     home: host.home,
@@ -55,7 +56,9 @@ export async function planInstall(
   const definitions = manager.files(spec);
   const warnings = [
     ...(node.warning === undefined ? [] : [node.warning]),
-    ...(isVersioned(spec.entryPath) ? [`${spec.entryPath} goes when the version of its folder does; after an update run svc gateway install --force`] : []),
+    ...(isVersioned(spec.entryPath)
+      ? [`${spec.entryPath} goes when the version of its folder does; after an update run svc gateway install --force`]
+      : []),
     ...env.unusable.map((name) => `${name}: its value cannot stand in a file of variables; put it into ${join(stateDir, ".env")}`),
   ];
   return {

@@ -61,7 +61,9 @@ function readUnit(path) {
   const pairs = all("Environment").flatMap(words);
   const file = unquoted(all("EnvironmentFile")[0] ?? "").replace(/^-/, "");
   const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
-  const env = Object.fromEntries([...lines, ...pairs].map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1).replaceAll(/^'|'$/g, "")]));
+  const env = Object.fromEntries(
+    [...lines, ...pairs].map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1).replaceAll(/^'|'$/g, "")]),
+  );
   return { text, env, argv: words(all("ExecStart")[0] ?? ""), cwd: unquoted(all("WorkingDirectory")[0] ?? "") };
 }
 
@@ -79,7 +81,11 @@ async function systemctl() {
     }
     answer(0);
   }
-  if (verb === "reset-failed") answer(one.loaded === null ? 1 : 0, one.loaded === null ? { stderr: `Failed to reset failed state of unit ${unit}: Unit ${unit} not loaded.\n` } : {});
+  if (verb === "reset-failed")
+    answer(
+      one.loaded === null ? 1 : 0,
+      one.loaded === null ? { stderr: `Failed to reset failed state of unit ${unit}: Unit ${unit} not loaded.\n` } : {},
+    );
   if (verb === "enable") one.enabled = true;
   if (verb === "disable") {
     one.enabled = false;
@@ -95,7 +101,13 @@ async function systemctl() {
   if (verb === "show") {
     const active = isRunning(one) ? "active" : one.pid > 0 ? "failed" : "inactive";
     const isOld = one.loaded !== null && existsSync(path) && readFileSync(path, "utf8") !== one.loaded;
-    const lines = [`ActiveState=${active}`, `MainPID=${active === "active" ? one.pid : 0}`, `UnitFileState=${one.enabled ? "enabled" : "disabled"}`, `NeedDaemonReload=${isOld ? "yes" : "no"}`, `ExecMainStatus=${one.exit}`];
+    const lines = [
+      `ActiveState=${active}`,
+      `MainPID=${active === "active" ? one.pid : 0}`,
+      `UnitFileState=${one.enabled ? "enabled" : "disabled"}`,
+      `NeedDaemonReload=${isOld ? "yes" : "no"}`,
+      `ExecMainStatus=${one.exit}`,
+    ];
     answer(0, { stdout: `${lines.join("\n")}\n` });
   }
   answer(0);
@@ -150,7 +162,9 @@ async function launchctl() {
   if (verb === "print") {
     if (one.loaded === null) answer(113, missing);
     const running = isRunning(one);
-    answer(0, { stdout: `${target} = {\n\tstate = ${running ? `running\n\tpid = ${one.pid}` : `not running\n\tlast exit code = ${one.exit}`}\n}\n` });
+    answer(0, {
+      stdout: `${target} = {\n\tstate = ${running ? `running\n\tpid = ${one.pid}` : `not running\n\tlast exit code = ${one.exit}`}\n}\n`,
+    });
   }
   if (verb === "print-disabled") {
     const rows = Object.entries(state.jobs).map(([id, { disabled }]) => `\t\t"${id}" => ${disabled ? "disabled" : "enabled"}`);

@@ -18,7 +18,10 @@ const folder = join(stateDir, "gateway");
 const lock = join(folder, "state.lock");
 mkdirSync(folder, { recursive: true });
 if (existsSync(join(stateDir, "refuse"))) {
-  writeFileSync(join(folder, "last-refusal.json"), JSON.stringify({ ts: Date.now(), code: "test", message: "the test refuses this start" }));
+  writeFileSync(
+    join(folder, "last-refusal.json"),
+    JSON.stringify({ ts: Date.now(), code: "test", message: "the test refuses this start" }),
+  );
   process.exit(78);
 }
 const answers = { "/healthz": '{"ok":true,"status":"live"}', "/readyz": '{"ready":true}' };
@@ -26,7 +29,16 @@ const server = createServer(({ url }, res) => res.writeHead(answers[url] ? 200 :
 server.listen(port, "127.0.0.1", () => {
   const stat = readFileSync(`/proc/${process.pid}/stat`, "utf8");
   const startTime = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  const owner = { pid: process.pid, startTime, createdAt: Date.now(), configPath: "", stateDir, port, version: "stub", marker: SVC_SERVICE_MARKER };
+  const owner = {
+    pid: process.pid,
+    startTime,
+    createdAt: Date.now(),
+    configPath: "",
+    stateDir,
+    port,
+    version: "stub",
+    marker: SVC_SERVICE_MARKER,
+  };
   writeFileSync(lock, JSON.stringify(owner));
 });
 process.on("SIGTERM", () => {
