@@ -54,6 +54,7 @@ describe("under systemd", () => {
     expect(ids((await at.json("doctor")).value)).toEqual(["service/port-drift"]);
 
     const { value } = await at.json("doctor", "--fix", "--only", "service/port-drift");
+    expect(JSON.stringify(value)).toContain("the definition before is kept as ");
     expect(value).toMatchObject({ ok: true, findings: [], fixes: [{ id: "service/port-drift", done: true }] });
     expect(await readFile(unit, "utf8")).toBe(before.replace(String(at.port), String(port)));
     expect(await (await fetch(`http://127.0.0.1:${port}/readyz`)).json()).toEqual({ ready: true });
@@ -85,6 +86,7 @@ describe("under systemd", () => {
     expect((await at.svc("gateway", "install")).code).toBe(1);
     expect(await at.svc("gateway", "install", "--force")).toMatchObject({ code: 0, stdout: expect.stringContaining("Replaced: ") });
     expect(await readFile(unit, "utf8")).toBe(before);
+    expect(await readFile(join(at.home.stateDir, "service/svc-gateway.service.bak"), "utf8")).toContain("RestartSec=60");
   });
 
   test("restart, stop and start go through the unit, a failed one included", async () => {

@@ -31,6 +31,6 @@ export function serviceFindings({ definitionPath, issues, isExternal }: ServiceE
 
 /** Installs the service again, as `svc gateway install --force` does. @throws {SvcError} as that */
 export async function reinstallService(cli: CliContext): Promise<string> {
-  const { definitionPath, port, pid } = await installService(cli, await findSupervision(cli), { force: true });
-  return `${definitionPath} is written again, port ${port}; the gateway runs there (pid ${pid})`;
+  const { definitionPath, port, pid, notes } = await installService(cli, await findSupervision(cli), { force: true });
+  return [`${definitionPath} is written again, port ${port}; the gateway runs there (pid ${pid})`, ...notes].join("; ");
 }

@@ -3,6 +3,7 @@ import type { ServiceSpec } from "./definition.ts";
 import { type DriftFacts, driftOf } from "./drift.ts";
 import { fileDiff } from "./file-diff.ts";
 import { toState as launchdState } from "./launchd.ts";
+import { parsePlist, renderPlist } from "./launchd-plist.ts";
 import { chooseNode, isSupported, isVersioned } from "./node-choice.ts";
 import { isGatewayLike, namedTasks } from "./other-services.ts";
 import { searchPath } from "./search-path.ts";
@@ -109,10 +110,10 @@ describe("the variables of a service are", () => {
 test.each([
   ["linux", "/usr/local/bin:/usr/bin:/bin:/home/me/bin"],
   ["darwin", "/opt/homebrew/bin:/opt/homebrew/sbin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/home/me/bin"],
-  ["win32", "C:\\own"],
+  ["win32", ""],
 ] as const)("on %s the PATH of a service is %s", async (platform, path) => {
   const isFolder = async (folder: string) => folder === "/home/me/bin";
-  expect(await searchPath({ platform, home: "/home/me", own: "C:\\own", isFolder })).toBe(path);
+  expect(await searchPath({ platform, home: "/home/me", isFolder })).toBe(path);
 });
 
 describe("drift is", () => {
@@ -136,6 +137,13 @@ describe("drift is", () => {
   const idsOf = (change: Partial<DriftFacts>) => driftOf(facts(change)).map(({ id, severity }) => `${id} ${severity}`);
 
   test("none when nothing differs", () => expect(driftOf(facts())).toEqual([]));
+
+  test("none when only the shell differs from the one that installed it", () => {
+    const expected = { ...spec, searchPath: "/usr/bin:/home/me/bin", pathEnv: { SVC_HOME: "/elsewhere" } };
+    expect(driftOf(facts({ expected }))).toEqual([]);
+    const text = renderPlist({ ...spec, pathEnv: { SVC_STATE_DIR: spec.stateDir } });
+    expect(driftOf(facts({ expected, text, program: parsePlist(text), render: renderPlist }))).toEqual([]);
+  });
 
   test("a port that the config changed, with both numbers and the command", () => {
     expect(driftOf(facts({ expected: { ...spec, port: 19_000 } }))).toEqual([

@@ -180,7 +180,6 @@ describe("gateway.cmd", () => {
         'set "SVC_SERVICE_KIND=gateway"',
         'set "SVC_STOP_TIMEOUT_MS=30000"',
         'set "SVC_STATE_DIR=C:\\Users\\me\\.svc"',
-        'set "PATH=C:\\Windows;%%SystemRoot%%"',
         ":run",
         '"C:\\Program Files\\nodejs\\node.exe" "C:\\svc\\50%%\\svc.mjs" gateway run --port 18789 < NUL',
         "if %ERRORLEVEL%==75 goto run",

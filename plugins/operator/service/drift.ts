@@ -77,9 +77,10 @@ function textIssues(facts: DriftFacts, program: InstalledProgram, issue: MakeIss
     const message = `${facts.path} holds ${secrets.join(", ")}, which goes stale and which others can read; a secret belongs into the config or .env`;
     found.push(issue("service/env-secret", "error", message));
   }
-  // What differs by port, node and entry alone has been said.
-  const { port, nodePath, entryPath } = program;
-  const same = facts.render({ ...facts.expected, port: port ?? facts.expected.port, nodePath, entryPath });
+  // What differs by port, node and entry alone has been said; paths and PATH are those of the shell that installed it.
+  const { port = facts.expected.port, nodePath, entryPath, env } = program;
+  const pathEnv = Object.fromEntries(Object.entries(env).filter(([name]) => pathNames.has(name)));
+  const same = facts.render({ ...facts.expected, port, nodePath, entryPath, pathEnv, searchPath: env.PATH ?? facts.expected.searchPath });
   if (facts.text !== same && secrets.length === 0) {
     const isOwn = facts.recordedSha256 !== undefined && facts.sha256 === facts.recordedSha256;
     found.push(
@@ -91,6 +92,9 @@ function textIssues(facts: DriftFacts, program: InstalledProgram, issue: MakeIss
   if (facts.isStale) found.push(issue("service/definition", "warning", `the supervisor has not loaded ${facts.path} as it is now`));
   return found;
 }
+
+/** Variables that lead a gateway to its state and config. */
+const pathNames: ReadonlySet<string> = new Set(["SVC_HOME", "SVC_PROFILE", "SVC_STATE_DIR", "SVC_CONFIG_PATH"]);
 
 /** Names of secrets in arguments and variables of a definition. */
 function secretsIn({ arguments: args, env }: InstalledProgram): string[] {

@@ -1,3 +1,6 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
 import type { CliContext } from "svc/sdk";
 import type { ManagerKind } from "./definition.ts";
 import { type DriftIssue, driftOf } from "./drift.ts";
@@ -48,7 +51,7 @@ export async function inspectService(cli: CliContext, at: Supervision): Promise<
       lastExit: state.lastExit,
     },
     installedPort: first.program?.port ?? null,
-    configPath: configOf(cli, first),
+    configPath: await configOf(cli, first),
     audit: { ok: issues.every(({ severity }) => severity === "info"), issues },
     ...(state.problem === undefined ? {} : { problem: state.problem }),
   };
@@ -69,8 +72,11 @@ function notInstalled(label: string, pid: number | undefined): ServiceReport {
   };
 }
 
-function configOf({ paths }: CliContext, { program }: FoundDefinition): string {
-  return program?.env.SVC_CONFIG_PATH ?? paths.configPath;
+/** Config file that the service goes by: of its definition and its file of variables, as its process reads them. */
+async function configOf({ paths }: CliContext, { program }: FoundDefinition): Promise<string> {
+  const text = await readFile(join(paths.stateDir, "service", "gateway.env"), "utf8").catch(() => "");
+  const { SVC_CONFIG_PATH: path, SVC_STATE_DIR: stateDir = paths.stateDir } = { ...parseEnv(text), ...program?.env };
+  return path ?? join(stateDir, "svc.json");
 }
 
 async function audit(

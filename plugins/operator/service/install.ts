@@ -1,5 +1,5 @@
 import { readFile, rm } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, join } from "node:path";
 import { type CliContext, writeFileAtomic } from "svc/sdk";
 import { ownValue } from "svc/sdk/internal";
 import type { ServiceFile } from "./definition.ts";
@@ -47,10 +47,13 @@ export async function installService(cli: CliContext, at: Supervision, options: 
   }
   await at.manager.preflight();
   const old = await requireOurs(cli, at, port);
+  const [definition] = plan.files;
+  const copy = definition && (await keepOld(cli, definition, before, definition.content));
   const since = Date.now();
   await write(cli, at, { plan, before, old });
   const { pid } = await waitForReady(cli, { port, since, oldPid: old });
-  const notes = [...plan.warnings, ...(await at.manager.advice())];
+  const kept = copy === undefined ? [] : [`the definition before is kept as ${copy}`];
+  const notes = [...plan.warnings, ...kept, ...(await at.manager.advice())];
   return { ...result, status: isInstalled ? "replaced" : "installed", pid, notes };
 }
 
@@ -106,8 +109,24 @@ async function write(
     await manager.activate();
   } catch (error) {
     await putBack(before);
+    // What ran before is to run again.
+    if (old !== undefined) await manager.activate().catch(() => undefined);
     throw error;
   }
+}
+
+/** Keeps the definition that is about to be replaced, which may hold an operator's own lines. */
+async function keepOld(
+  { paths }: CliContext,
+  { path, encoding }: ServiceFile,
+  before: Contents,
+  content: string,
+): Promise<string | undefined> {
+  const old = before.get(path);
+  if (old === undefined || old.toString(encoding ?? "utf8") === content) return undefined;
+  const copy = join(paths.stateDir, "service", `${basename(path)}.bak`);
+  await writeFileAtomic(copy, old, { mode: 0o600 });
+  return copy;
 }
 
 /** Files as they were before: nothing half-installed stays. */

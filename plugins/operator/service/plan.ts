@@ -76,7 +76,7 @@ export async function specFor(
   { nodePath, port }: Pick<ServiceSpec, "nodePath" | "port">,
 ): Promise<ServiceSpec> {
   const { stateDir, profile } = cli.paths;
-  const path = await searchPath({ platform: host.platform, home: host.home, own: cli.env.PATH ?? "", isFolder });
+  const path = await searchPath({ platform: host.platform, home: host.home, isFolder });
   return { profile, nodePath, entryPath: entryPath(cli), port, stateDir, home: host.home, searchPath: path, pathEnv: pathVariables(cli) };
 }
 

@@ -5,7 +5,7 @@ import { escapeXml, unescapeXml } from "./xml-text.ts";
 /** Renders `gateway.cmd`: what the task and the start-up launcher run. It starts the gateway again when that asks for it. */
 export function renderGatewayCmd(spec: ServiceSpec): string {
   const [node = "", entry = "", ...args] = programOf(spec);
-  const env = { ...markerEnv(unitName(spec.profile)), ...spec.pathEnv, PATH: spec.searchPath };
+  const env = { ...markerEnv(unitName(spec.profile)), ...spec.pathEnv };
   return lines([
     "@echo off",
     `rem ${taskName(spec.profile)}`,

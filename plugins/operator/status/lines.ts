@@ -59,6 +59,9 @@ function printGateway(cli: CliContext, f: StatusFindings): void {
 function printTrouble({ color, stdout }: CliContext, f: StatusFindings): void {
   const { audit, problem } = f.service;
   const warn = (text: string) => stdout.line(color.yellow(text));
+  const { pid } = f.service.runtime;
+  if (f.owner && f.service.installed && f.service.problem === undefined && pid !== f.owner.pid)
+    warn(`The gateway that runs (pid ${f.owner.pid}) is not the one of the service, which is ${f.service.runtime.status}`);
   if (problem !== undefined) warn(`Supervisor: not reachable (${problem})`);
   for (const { message, fix } of audit.issues) warn(`Drift: ${message} → ${fix}`);
   if (f.lastRefusal) warn(`Last refusal: ${formatTime(f.lastRefusal.ts)} ${f.lastRefusal.message}`);
