@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type ClientDevice, createClient, createNodeDevice, isClientError } from "../../sdk/client/index.ts";
 import { commonErrors } from "../../sdk/errors.ts";
 import type { CliClient, CliTarget } from "../../sdk/types/cli.ts";
+import type { Env } from "../../sdk/types/common.ts";
 import { secretHint } from "./secret-hint.ts";
 import { isThisMachine } from "./start-advice.ts";
 
@@ -24,6 +25,8 @@ export interface ConnectOptions {
   newDevice: boolean;
   /** Advice for an address where nothing listens. */
   startAdvice(): Promise<string>;
+  env: Env;
+  signal: AbortSignal;
 }
 
 /**
@@ -32,14 +35,15 @@ export interface ConnectOptions {
  *   (field `authReason`)
  */
 export async function connectToGateway(options: ConnectOptions): Promise<CliClient> {
-  const { target } = options;
+  const { target, env, signal } = options;
   const device = deviceFor(options);
+  const tunnel = target.ssh && (await (await import("./ssh-tunnel.ts")).openTunnel(target, { env, signal }));
   let ended = (): void => undefined;
   const closed = new Promise<void>((resolve) => {
     ended = resolve;
   });
   const client = createClient({
-    url: target.url,
+    url: tunnel?.url ?? target.url,
     ...(target.tlsFingerprint === undefined ? {} : { tlsFingerprint: target.tlsFingerprint }),
     auth: { ...(target.token ? { token: target.token } : {}), ...(target.password ? { password: target.password } : {}) },
     ...(device ? { device } : {}),
@@ -48,12 +52,15 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
     caps: options.caps ?? ["tool-events"],
     reconnect: false,
     onState({ state }) {
-      if (state === "closed" || state === "refused") ended();
+      if (state !== "closed" && state !== "refused") return;
+      void tunnel?.close();
+      ended();
     },
     handshakeTimeoutMs: Math.min(options.timeoutMs, CONNECT_MS),
     requestTimeoutMs: options.timeoutMs,
   });
   const hello = await client.connect().catch(async (error: unknown) => {
+    await tunnel?.close();
     throw await explain(error, options);
   });
   return {
@@ -61,7 +68,10 @@ export async function connectToGateway(options: ConnectOptions): Promise<CliClie
     request: client.request,
     on: client.on,
     closed,
-    close: () => client.close(),
+    async close() {
+      await client.close();
+      await tunnel?.close();
+    },
   };
 }
 
@@ -75,7 +85,7 @@ function deviceFor({ target, mode, newDevice, stateDir }: ConnectOptions): Clien
 async function explain(error: unknown, { target, startAdvice }: ConnectOptions): Promise<unknown> {
   if (!isClientError(error)) return error;
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
-    const reason = error.message.replace(`gateway not reachable at ${target.url}: `, "");
+    const reason = error.message.replace(/^gateway not reachable at \S+: /, "");
     const cause = (error.details?.code === undefined ? error.details?.reason : undefined) ?? "network";
     // Somebody holds the port; another start would not help.
     const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : await startAdvice();

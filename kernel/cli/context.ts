@@ -31,7 +31,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     const { connectToGateway } = await import("./connect.ts");
     const at = named ?? (await target());
     const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
-    const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir };
+    const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir, env, signal: options.signal };
     return connectToGateway({ ...how, target: at, startAdvice: () => adviceFor(at) });
   };
 

@@ -16,7 +16,7 @@ export interface StartQuestion {
 
 /** The next step where no gateway answers, as the end of a sentence; never a command that would be refused. Pure. */
 export function startAdvice({ paths, config: { exists, valid, config }, owner, target }: StartQuestion): string {
-  if (target && !isThisMachine(target.host)) return "check the address, and that a gateway runs there";
+  if (target && (target.portSource === "remote" || !isThisMachine(target.host))) return "check the address, and that a gateway runs there";
   if (target && owner?.port !== undefined && owner.port !== target.port) {
     const source = target.portSource === "flag" ? "--port" : "SVC_GATEWAY_PORT";
     return `the gateway of this profile listens on port ${owner.port}, not on that of ${source}`;
@@ -25,6 +25,9 @@ export function startAdvice({ paths, config: { exists, valid, config }, owner, t
   if (!valid) return `its config is not valid: ${commandLine(paths, "config validate")}`;
   const { mode } = (config?.gateway ?? {}) as { mode?: string };
   if (mode === "local") return `start it with: ${commandLine(paths, "gateway")}`;
+  if (mode === "remote") {
+    return `name the gateway elsewhere with: ${commandLine(paths, "config set gateway.remote.url wss://…")}, or run one here after: ${commandLine(paths, "config set gateway.mode local")}`;
+  }
   return `allow it with: ${commandLine(paths, "config set gateway.mode local")}`;
 }
 

@@ -1,11 +1,12 @@
 import { dirname, join } from "node:path";
-import { commonErrors } from "../../sdk/errors.ts";
 import { readRegularFile } from "../../sdk/internal/files/read-regular.ts";
 import type { CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { resolveAuth } from "../auth/resolve-auth.ts";
 import { readLockOwner } from "../process/lock.ts";
 import { envValue, type ProfilePaths, resolvePort } from "../process/paths.ts";
+import { type Chosen, explicitSecret, parseUrl, type Secrets } from "./named-target.ts";
+import { type RemoteSection, remoteTarget } from "./remote-target.ts";
 
 type ResolvableConfig = NonNullable<Parameters<typeof resolveAuth>[0]["config"]>;
 
@@ -35,6 +36,8 @@ export async function resolveTarget(question: TargetQuestion): Promise<CliTarget
     return { ...parseUrl("SVC_GATEWAY_URL", envUrl), portSource: "env", ...secret };
   }
   const gateway = await gatewaySection(question);
+  const elsewhere = values.port === undefined ? remoteTarget(gateway, { flags, env, configDir: dirname(question.paths.configPath) }) : undefined;
+  if (elsewhere) return elsewhere;
   // A gateway sees the variables of its config too, below those that are set.
   const seen = { ...question, env: { ...gateway.vars, ...env } };
   const { port, portSource } = await localPort(seen, gateway);
@@ -65,9 +68,6 @@ async function localPort(
   return owner?.port ? { port: owner.port, portSource: "lock" } : { port: resolved.port, portSource: resolved.source };
 }
 
-type Secrets = { token: string | undefined; password: string | undefined };
-type Chosen = Pick<CliTarget, "token" | "password" | "secretSource" | "authMode">;
-
 async function localSecret({ env, paths }: TargetQuestion, gateway: GatewaySection, flags: Secrets): Promise<Chosen> {
   const auth = resolveAuth({ config: { gateway } as unknown as ResolvableConfig, env });
   const { mode: authMode } = auth;
@@ -91,12 +91,7 @@ async function localFingerprint({ env, paths }: TargetQuestion, { tls }: Gateway
   return files && (await readTlsFiles(files)).fingerprint;
 }
 
-function explicitSecret({ token, password }: Secrets, source: "flag" | "env" = "flag"): Chosen {
-  const secretSource = token || password ? source : "none";
-  return { ...(token ? { token } : {}), ...(password ? { password } : {}), secretSource };
-}
-
-interface GatewaySection {
+interface GatewaySection extends RemoteSection {
   port?: unknown;
   auth: object;
   tls: { enabled?: boolean; certPath?: string; keyPath?: string };
@@ -110,25 +105,17 @@ interface GatewaySection {
 async function gatewaySection({ paths, readConfig }: TargetQuestion): Promise<GatewaySection> {
   const source = await readConfig(paths.configPath).catch(() => undefined);
   const { gateway, env } = (source ?? {}) as {
-    gateway?: { port?: unknown; auth?: unknown; tls?: GatewaySection["tls"] };
+    gateway?: { port?: unknown; auth?: unknown; tls?: GatewaySection["tls"]; mode?: unknown; remote?: unknown };
     env?: { vars?: Env };
   };
-  const { auth, tls } = gateway ?? {};
-  return { port: gateway?.port, auth: typeof auth === "object" && auth !== null ? auth : {}, tls: tls ?? {}, vars: env?.vars ?? {} };
+  const { port, mode, remote, auth, tls } = gateway ?? {};
+  return { port, mode, remote, auth: typeof auth === "object" && auth !== null ? auth : {}, tls: tls ?? {}, vars: env?.vars ?? {} };
 }
 
 /** Does it take more than this text to know a config's `gateway` section: another file, a variable or a secret kept elsewhere? */
 export function isIndirect(authored: unknown): boolean {
   const { $include, gateway, env } = (authored ?? {}) as { $include?: unknown; gateway?: unknown; env?: unknown };
   return $include !== undefined || /\$include|\$\{|"source"/.test(JSON.stringify([gateway, env]));
-}
-
-function parseUrl(name: string, text: string): { url: string; host: string; port: number } {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^wss?:$/.test(url.protocol)) {
-    throw commonErrors.usage({ message: `${name}: expected ws://host:port or wss://host, got "${text}"` });
-  }
-  return { url: url.href.replace(/\/$/, ""), host: url.hostname, port: Number(url.port) || (url.protocol === "wss:" ? 443 : 80) };
 }
 
 function text(value: CliValues[string]): string | undefined {

@@ -14,11 +14,6 @@ const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agent
 export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   gateway: [
     "gateway.controlUi.root",
-    "gateway.auth.allowTailscale",
-    { path: "gateway.tailscale.mode", value: "serve" },
-    { path: "gateway.tailscale.mode", value: "funnel" },
-    "gateway.tailscale.resetOnExit",
-    "gateway.remote",
     "meta",
   ],
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],

@@ -1,7 +1,10 @@
 import type { SvcConfig } from "../../sdk/config/root.ts";
 
-/** Owners without whose secrets no gateway starts, because nobody could be told apart from anybody. */
-export const startOwners: ReadonlySet<string> = new Set(["gateway.auth", "hooks.token"]);
+/**
+ * Owners without whose secrets no gateway starts, because nobody could be told apart from anybody; and the one that a command needs for a gateway elsewhere,
+ * which is not asked for where a gateway runs.
+ */
+export const startOwners: ReadonlySet<string> = new Set(["gateway.auth", "gateway.remote", "hooks.token"]);
 
 /** Paths that grant more when an entry is missing: lists that admit everyone when they are empty, and everything that is denied. */
 const lists = /^(gateway\.auth\.trustedProxy|gateway\.trustedProxies|hooks\.(token|allowed\w+))(\.|$)|\.deny\.\d+$/;

@@ -277,8 +277,11 @@ export interface CliTarget {
   url: string;
   host: string;
   port: number;
-  portSource: "flag" | "env" | "config" | "default" | "lock";
-  /** Certificate of a gateway on this machine that serves TLS: no other is accepted. */
+  /** `remote`: the address is that of `gateway.remote`. */
+  portSource: "flag" | "env" | "config" | "default" | "lock" | "remote";
+  /** The address is as seen from the other end of an SSH connection, which leads there. */
+  ssh?: { target: string; identity?: string };
+  /** Certificate of a gateway on this machine that serves TLS, or the one that `gateway.remote` names: no other is accepted. */
   tlsFingerprint?: string;
   token?: string;
   password?: string;

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { duration, durationMs } from "../../../sdk/config/amounts.ts";
-import { defaulted, documented, pathText, secret } from "../../../sdk/config/fields.ts";
+import { defaulted, documented, pathText } from "../../../sdk/config/fields.ts";
 import { gatewayAuthSchema } from "./gateway-auth.ts";
 import { gatewayHttpSchema } from "./gateway-http.ts";
+import { gatewayRemoteSchema } from "./gateway-remote.ts";
 
 /** An address or a range of addresses: `10.0.0.0/8`, `::1`. */
 export const addressRange = () => z.string().refine(isAddressRange, { error: 'expected an IP address or a range such as "10.0.0.0/8"' });
@@ -40,25 +41,6 @@ const controlUi = z.strictObject({
     .meta({ reload: "hot" })
     .describe("Also allow the origin that the request's own `Host` names; any name that resolves to this host passes then"),
 });
-
-const remote = z
-  .strictObject({
-    url: z
-      .url({ protocol: /^(wss?|https?)$/, error: 'expected an address such as "wss://gateway.example"' })
-      .optional()
-      .describe("Address of a gateway elsewhere, for commands on this host"),
-    transport: z.enum(["direct", "ssh"]).default("direct").describe("Connect to the address, or through an SSH port forward"),
-    token: secret().optional().describe("Token for it"),
-    password: secret().optional().describe("Password for it"),
-    sshTarget: z.string().min(1).optional().describe("`user@host` of the port forward"),
-    sshIdentity: pathText().optional().describe("Key file of the port forward"),
-    tlsFingerprint: z
-      .string()
-      .regex(/^(sha256:)?([0-9a-f]{64}|([0-9a-f]{2}:){31}[0-9a-f]{2})$/i, "expected the SHA-256 fingerprint of a certificate")
-      .optional()
-      .describe("Only this certificate is accepted"),
-  })
-  .meta({ reload: "none" });
 
 const reload = z
   .strictObject({
@@ -124,7 +106,7 @@ export const gatewaySchema = z
         resetOnExit: z.boolean().default(false).describe("Undo that when the gateway stops"),
       })
       .prefault({}),
-    remote: remote.prefault({}),
+    remote: gatewayRemoteSchema.prefault({}),
     reload: reload.prefault({}),
     shutdown: z
       .strictObject({
