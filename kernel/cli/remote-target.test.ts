@@ -29,7 +29,10 @@ describe("the gateway that gateway.remote names", () => {
     expect(remote({ url, token: "from-config" }, { env })).toMatchObject({ token: "from-config", secretSource: "config" });
     expect(remote({ url, password: "pw" }, { env })).not.toHaveProperty("token");
     const flags = { token: undefined, password: "from-flag" };
-    expect(remote({ url, token: "from-config" }, { env, flags: flags as never })).toMatchObject({ password: "from-flag", secretSource: "flag" });
+    expect(remote({ url, token: "from-config" }, { env, flags: flags as never })).toMatchObject({
+      password: "from-flag",
+      secretSource: "flag",
+    });
   });
 
   test("keeps the certificate it pins", () => {
@@ -60,7 +63,8 @@ describe("a port forward", () => {
 
   test("asks nobody anything, shares no connection, and ends when the port cannot be had", () => {
     const args = tunnelArgs({ ssh: { target: "me@gw:2222", identity: "/k" }, host: "127.0.0.1", port: 18_789 }, 40_000);
-    for (const option of ["BatchMode=yes", "ExitOnForwardFailure=yes", "ControlPath=none", "IdentitiesOnly=yes"]) expect(args).toContain(option);
+    for (const option of ["BatchMode=yes", "ExitOnForwardFailure=yes", "ControlPath=none", "IdentitiesOnly=yes"])
+      expect(args).toContain(option);
     expect(args.slice(-6)).toEqual(["-p", "2222", "-L", "127.0.0.1:40000:127.0.0.1:18789", "--", "me@gw"]);
   });
 

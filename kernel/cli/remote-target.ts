@@ -30,7 +30,9 @@ export function remoteTarget({ mode, remote }: RemoteSection, { flags, env, conf
   const { url, transport, token, password, sshTarget, sshIdentity, tlsFingerprint } = remote as Record<string, unknown>;
   const isSsh = transport === "ssh";
   if (isSsh && !text(sshTarget)) {
-    throw commonErrors.usage({ message: "gateway.remote.transport is ssh, and gateway.remote.sshTarget names no host; set it to user@host" });
+    throw commonErrors.usage({
+      message: "gateway.remote.transport is ssh, and gateway.remote.sshTarget names no host; set it to user@host",
+    });
   }
   const address = text(url) ?? (isSsh ? BEHIND_SSH : undefined);
   if (address === undefined) return undefined;

@@ -104,7 +104,10 @@ async function opened(child: ChildProcess, { target, port, limit }: Opening): Pr
     said = `${said}${chunk}`.slice(-MAX_STDERR_CHARS);
   });
   child.on("error", (error: NodeJS.ErrnoException) => {
-    problem ??= error.code === "ENOENT" ? "there is no program ssh on the PATH; install an OpenSSH client" : `ssh could not be started: ${error.code}`;
+    problem ??=
+      error.code === "ENOENT"
+        ? "there is no program ssh on the PATH; install an OpenSSH client"
+        : `ssh could not be started: ${error.code}`;
   });
   child.once("close", (code, by) => {
     problem ??= `ssh ended with ${code === null ? by : `code ${code}`}${lastLine(said)}`;

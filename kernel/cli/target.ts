@@ -36,7 +36,8 @@ export async function resolveTarget(question: TargetQuestion): Promise<CliTarget
     return { ...parseUrl("SVC_GATEWAY_URL", envUrl), portSource: "env", ...secret };
   }
   const gateway = await gatewaySection(question);
-  const elsewhere = values.port === undefined ? remoteTarget(gateway, { flags, env, configDir: dirname(question.paths.configPath) }) : undefined;
+  const elsewhere =
+    values.port === undefined ? remoteTarget(gateway, { flags, env, configDir: dirname(question.paths.configPath) }) : undefined;
   if (elsewhere) return elsewhere;
   // A gateway sees the variables of its config too, below those that are set.
   const seen = { ...question, env: { ...gateway.vars, ...env } };

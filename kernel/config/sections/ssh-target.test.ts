@@ -12,6 +12,20 @@ test.each([
 });
 
 test("what ssh could take for an option, and what a shell would read, is none", () => {
-  const bad = ["-oProxyCommand=touch /tmp/x", "me@-host", "-l", "@host", "me@", "host:0", "host:65536", "a b", "a;b", "$(id)", "a\nb", "me@ho@st", ""];
+  const bad = [
+    "-oProxyCommand=touch /tmp/x",
+    "me@-host",
+    "-l",
+    "@host",
+    "me@",
+    "host:0",
+    "host:65536",
+    "a b",
+    "a;b",
+    "$(id)",
+    "a\nb",
+    "me@ho@st",
+    "",
+  ];
   expect(bad.filter((text) => parseSshTarget(text) !== undefined)).toEqual([]);
 });

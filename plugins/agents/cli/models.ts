@@ -1,4 +1,5 @@
 import { type CliContext, type CliValues, defineCommand, type ParamsOf, type ResultOf } from "svc/sdk";
+import { hasGateway } from "svc/sdk/internal";
 import type { ModelParts } from "../models/list.ts";
 import { listRows, statusLines } from "./models-text.ts";
 
@@ -65,7 +66,7 @@ interface Ways<T> {
 
 /** Asks the gateway, or without one the plugins of the models in this process. With an address that is named the gateway is asked in any case. */
 async function answered<T>(cli: CliContext, values: CliValues, ways: Ways<T>): Promise<{ source: "gateway" | "config"; answer: T }> {
-  if (typeof values.url === "string" || (await cli.lockOwner()) !== undefined) {
+  if (typeof values.url === "string" || (await hasGateway(cli))) {
     return { source: "gateway", answer: await cli.withClient((client) => ways.live(client)) };
   }
   const { withOfflineModels } = await import("./models-offline.ts");

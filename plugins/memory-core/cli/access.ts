@@ -10,7 +10,7 @@ import {
   resolveAgents,
   type SvcConfig,
 } from "svc/sdk";
-import { parseSharedConfig } from "svc/sdk/internal";
+import { hasGateway, parseSharedConfig } from "svc/sdk/internal";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
 export interface MemoryAccess {
@@ -30,12 +30,12 @@ export interface MemoryAccess {
 /** The probe of a provider has 10 s of its own. */
 const DEEP_MS = 20_000;
 
-/** Opens memory by the one rule: whoever holds the state lock does the work. */
+/** Opens memory by the one rule: whoever holds the state lock does the work, or the gateway that `gateway.remote` names. */
 export async function openAccess(cli: CliContext): Promise<MemoryAccess> {
   const { config } = await cli.config();
   const effective = (config as SvcConfig | undefined) ?? parseSharedConfig({});
   const agents = agentsOf(effective, cli.paths.stateDir);
-  if (await cli.lockOwner()) return overGateway(await cli.connect(), agents);
+  if (await hasGateway(cli)) return overGateway(await cli.connect(), agents);
   const local = await cli.local(await pluginsOf(cli, effective));
   try {
     return { ...inProcess(local.service("memory@1")), agents, close: () => local.close() };

@@ -1,4 +1,5 @@
 import { type CliCommand, type CliContext, type CliValues, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
+import { hasGateway } from "svc/sdk/internal";
 import { configuredAccounts } from "./offline.ts";
 
 const json = { kind: "flag", description: "One JSON document on stdout" } as const;
@@ -40,7 +41,7 @@ interface Wish {
 async function show(cli: CliContext, values: CliValues, { channel, probe = false }: Wish): Promise<number> {
   const params = { ...(probe ? { probe } : {}), ...(channel === undefined ? {} : { channel }) };
   // With an address that is named it is asked in any case.
-  if (typeof values.url === "string" || (await cli.lockOwner()) !== undefined) {
+  if (typeof values.url === "string" || (await hasGateway(cli))) {
     const live = await cli.withClient((client) => client.request("channels.status", params));
     if (cli.json) cli.stdout.json({ ok: true, source: "gateway", ...live });
     else printStatus(cli, live, channel);

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { type CliContext, type CliTarget, commonErrors, defineCommand } from "svc/sdk";
+import { hasGateway } from "svc/sdk/internal";
 import { pageUrl } from "./page-url.ts";
 
 /** `svc dashboard`: the control UI's address with the token in its fragment, which no server ever sees. */
@@ -25,12 +26,16 @@ export default defineCommand({
     if (cli.json) cli.stdout.json({ ok: true, url, opened });
     else cli.stdout.line(url);
     if (!cli.json && target.password) cli.stderr.line("Sign in there with the gateway password.");
-    if (target.portSource !== "flag" && !(await cli.lockOwner())) cli.stderr.line(`No gateway runs here yet; ${await cli.startAdvice()}`);
+    if (target.portSource !== "flag" && !(await hasGateway(cli))) cli.stderr.line(`No gateway runs here yet; ${await cli.startAdvice()}`);
     return 0;
   },
 });
 
 async function signedInUrl(cli: CliContext, target: CliTarget): Promise<string> {
+  if (target.ssh) {
+    const message = `the control UI is behind ssh ${target.ssh.target}; forward a port and open it there: ssh -N -L ${target.port}:${target.host}:${target.port} ${target.ssh.target}`;
+    throw commonErrors.failed({ message });
+  }
   const { config } = await cli.config();
   const page = pageUrl(target.url, config);
   if (page === undefined) throw commonErrors.failed({ message: "the control UI is off; set gateway.controlUi.enabled to true" });

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { type CliContext, type CliTarget, defineCommand, resolveAgents, type SvcConfig } from "svc/sdk";
+import { hasGateway } from "svc/sdk/internal";
 import { pageUrl } from "./page-url.ts";
 
 /** Question that `examples/workspace` answers; no apostrophe, because of the quotes around it. */
@@ -20,7 +21,7 @@ export default defineCommand({
       page: pageUrl(target.url, config),
       workspace: workspaceOf(cli, config),
       advice: await cli.startAdvice(),
-      runs: (await cli.lockOwner()) !== undefined || target.portSource === "flag",
+      runs: (await hasGateway(cli)) || target.portSource === "flag",
     };
     const { program, page, workspace, runs } = known;
     if (cli.json) cli.stdout.json({ ok: true, running: runs, url: target.url, page: page ?? null, program, workspace: workspace ?? null });

@@ -1,10 +1,11 @@
 import type { CliClient, CliContext } from "svc/sdk";
+import { hasGateway } from "svc/sdk/internal";
 
 /**
- * Works with the running gateway; undefined when none runs here.
+ * Works with the running gateway; undefined when none runs here and `gateway.remote` names none.
  * @throws {SvcError} when one runs and does not answer, or refuses: a command never goes around the gateway
  */
 export async function withLiveGateway<T>(cli: CliContext, work: (client: CliClient) => Promise<T>): Promise<T | undefined> {
-  if (!(await cli.lockOwner()) && (await cli.target()).portSource !== "flag") return undefined;
+  if (!(await hasGateway(cli)) && (await cli.target()).portSource !== "flag") return undefined;
   return cli.withClient(work);
 }

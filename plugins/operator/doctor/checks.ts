@@ -25,6 +25,8 @@ const ownChecks = [
   "plugins/missing",
   "plugins/packages",
   "port/conflict",
+  "remote/missing",
+  "remote/plain-text",
   "secrets/plaintext",
   "secrets/unresolved",
   "service/definition",
@@ -36,6 +38,8 @@ const ownChecks = [
   "service/node-missing",
   "service/port-drift",
   "service/system-unit-owner",
+  "siblings/port",
+  "siblings/workspace",
   "state/network-fs",
   "state/perms",
 ] as const;

@@ -8,6 +8,8 @@ import { networkKind } from "./network-folder.ts";
 import { missingOfPlugins } from "./packages.ts";
 import { gatherPort } from "./port-checks.ts";
 import { gatherService } from "./service-checks.ts";
+import { remoteFindings } from "./remote.ts";
+import { findSiblings } from "./siblings.ts";
 
 /** Looks at everything and changes nothing. */
 export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
@@ -29,7 +31,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       mode: typeof mode === "string" ? mode : undefined,
       lastGood: (await stat(`${file.path}.last-good`).catch(() => undefined)) !== undefined,
     },
-    auth: loaded.config && authOf(cli, { config: loaded.config, source: loaded.source, refusal }),
+    auth: mode === "remote" ? undefined : loaded.config && authOf(cli, { config: loaded.config, source: loaded.source, refusal }),
     pluginIssues: await file.pluginIssues(),
     plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
     packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, vendor: await cli.vendorPackages() }),
@@ -45,7 +47,11 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     network: await networkFolder(stateDir),
     service: await gatherService(cli),
     port: await gatherPort(cli),
-    live: await liveFindings(cli),
+    live: [
+      ...(await liveFindings(cli)),
+      ...(await findSiblings(cli, loaded.config)),
+      ...(loaded.config ? remoteFindings(loaded.config.gateway) : []),
+    ],
   };
 }
 
