@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { allScopes } from "../../sdk/internal/scopes.ts";
 import type { Remote } from "../../sdk/types/http.ts";
 import type { ProxyVerdict } from "./client-types.ts";
 import { authorityEnded, rateLimited } from "./credential-errors.ts";
@@ -21,8 +22,8 @@ export interface Authenticator {
    * @throws {SvcError} `unauthorized` (fields `authReason`, `authCode`), `rate-limited` with `retryAfterMs`
    */
   check(presented: Presented, remote: Remote, how?: Presentation): Promise<Passed>;
-  /** Only this secret opens from now on; everybody let in by another one, or under other rules for proxies, is told at once. The mode stays. */
-  rotate(next: ResolvedAuth, proxyRules?: string): void;
+  /** Only this secret opens from now on; everybody let in by another one, under other rules for proxies, or by a name in a tailnet that does not count any more, is told at once. The mode stays. */
+  rotate(next: ResolvedAuth, proxyRules?: string, isTailnetAllowed?: boolean): void;
 }
 
 /** Facts about a caller besides its credentials. */
@@ -31,11 +32,13 @@ export interface Presentation {
   transport?: "ws" | "http";
   /** In mode `trusted-proxy`. */
   proxy?: ProxyVerdict | undefined;
+  /** Finds out whom a tailnet knows behind the caller. */
+  tailnet?: (() => Promise<string | undefined>) | undefined;
   /** Tokens of devices open only together with the device's proof. */
   device?: DeviceClaim | undefined;
 }
 
-/** A caller who was let in; `known` when a plugin or a trusted proxy said who it is. `revoked` aborts when what let it in does so no longer. */
+/** A caller who was let in; `known` when a plugin, a trusted proxy or a tailnet said who it is. `revoked` aborts when what let it in does so no longer. */
 export interface Passed {
   by: PassedBy;
   revoked?: AbortSignal;
@@ -53,6 +56,7 @@ type Identify = (
 export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter, identify?: Identify): Authenticator {
   const { mode } = auth;
   let valid = validate(auth);
+  let tailnet = revocable("gateway policy changed");
   let proxies = { rules: undefined as string | undefined, ...revocable("gateway policy changed") };
 
   const byProxy = (proxy: ProxyVerdict): Passed | undefined => {
@@ -69,17 +73,26 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
     get proxyRules() {
       return proxies.signal;
     },
-    rotate(next, rules) {
+    rotate(next, rules, isTailnetAllowed = true) {
+      if (!isTailnetAllowed) {
+        tailnet.revoke();
+        tailnet = revocable("gateway policy changed");
+      }
       const old = { valid, proxies };
       if (next.secret !== undefined && next.secret !== valid.secret) valid = validate(next);
       if (rules !== proxies.rules) proxies = { rules, ...revocable("gateway policy changed") };
       if (valid !== old.valid) old.valid.revoke();
       if (proxies !== old.proxies && old.proxies.rules !== undefined) old.proxies.revoke();
     },
-    async check(presented, remote, { transport = "http", proxy, device } = {}) {
+    async check(presented, remote, { transport = "http", proxy, device, tailnet: whoIs } = {}) {
       if (mode === "none") return { by: { via: "secret" }, revoked: valid.signal };
       const vouched = proxy && byProxy(proxy);
       if (vouched) return vouched;
+      const { signal: standing } = tailnet;
+      const identity = mode === "trusted-proxy" ? undefined : await whoIs?.();
+      if (identity !== undefined) {
+        return { by: { via: "identity", ceiling: allScopes }, revoked: standing, known: { identity, scopes: allScopes } };
+      }
       const { address, directLoopback } = remote;
       const { signal } = valid;
       const attempt = createAttempt(limiter, remote);

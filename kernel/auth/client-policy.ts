@@ -25,6 +25,8 @@ export interface ClientPolicyOptions {
   now(): number;
   /** `os.networkInterfaces`. */
   interfaces(): ReturnType<typeof networkInterfaces>;
+  /** Origins under which proxies of this machine serve the gateway; one object until it changes. */
+  publishedOrigins?(): readonly string[];
   /** Host names of the certificate in use; none without TLS. */
   certificateNames?(): readonly string[];
 }
@@ -70,7 +72,7 @@ const MAX_ORIGIN_CHARS = 512;
 
 /** Makes the client policy of one gateway. */
 export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
-  const rules = perSnapshot(options.config, (config) => rulesOf(config, options));
+  const rules = perSnapshot(rulesInput(options), ({ config, published }) => rulesOf(config, published, options));
   const isOwn = ownAddresses(options);
   const limiter = createFailureLimiter(() => ({ ...options.config().gateway.auth.rateLimit, exemptLoopback: false }), options.now);
   /** Only those that proxies speak for: everybody else is the peer of the socket. */
@@ -135,8 +137,8 @@ export function createClientPolicy(options: ClientPolicyOptions): ClientPolicy {
     originRetryAfterMs,
     proxyVerdict(req) {
       if (options.mode !== "trusted-proxy") return undefined;
-      const { isTrusted, trustedProxy } = rules();
-      return checkProxy(req, { isTrusted, isOwn, trustedProxy });
+      const { isListed, trustedProxy } = rules();
+      return checkProxy(req, { isTrusted: isListed, isOwn, trustedProxy });
     },
   };
 }
@@ -161,12 +163,28 @@ function servedHosts(
   };
 }
 
-function rulesOf({ gateway }: SvcConfig, { loopbackOnly, port, isSecure }: ClientPolicyOptions) {
+/** Everything the rules are made from: one object until a part of it changes. */
+function rulesInput({ config, publishedOrigins = () => noNames }: ClientPolicyOptions) {
+  let last = { config: undefined as SvcConfig | undefined, published: noNames };
+  return () => {
+    const [now, published] = [config(), publishedOrigins()];
+    if (last.config !== now || last.published !== published) last = { config: now, published };
+    return last as { config: SvcConfig; published: readonly string[] };
+  };
+}
+
+/** Peers that a proxy of this machine has. */
+const ownProxy = ["127.0.0.1", "::1"];
+
+function rulesOf({ gateway }: SvcConfig, published: readonly string[], { loopbackOnly, port, isSecure }: ClientPolicyOptions) {
   const { controlUi } = gateway;
   const scheme: "http" | "https" = gateway.tls.enabled || isSecure ? "https" : "http";
-  const allowed = effectiveOrigins(controlUi.allowedOrigins, { loopbackOnly, port, scheme });
+  const allowed = [...effectiveOrigins(controlUi.allowedOrigins, { loopbackOnly, port, scheme }), ...published];
+  const isListed = addressRanges(gateway.trustedProxies);
   return {
-    isTrusted: addressRanges(gateway.trustedProxies),
+    isTrusted: published.length > 0 ? addressRanges([...gateway.trustedProxies, ...ownProxy]) : isListed,
+    /** May name users, in mode `trusted-proxy`: what publishes the gateway may not. */
+    isListed,
     allowRealIp: gateway.allowRealIpFallback,
     trustedProxy: gateway.auth.trustedProxy,
     hosts: hostNames([...allowed, gateway.publicOrigin]),

@@ -8,7 +8,11 @@ export interface RequestHead {
   readonly rawHeaders: readonly string[];
   /** `1.0` may come without a `Host`. */
   readonly httpVersion?: string;
-  readonly socket: { readonly remoteAddress?: string | undefined };
+  readonly socket: {
+    readonly remoteAddress?: string | undefined;
+    readonly remotePort?: number | undefined;
+    readonly localPort?: number | undefined;
+  };
 }
 
 /** A user whom a listed proxy vouches for. */

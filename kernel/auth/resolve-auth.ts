@@ -29,6 +29,11 @@ export function resolveAuth(options: {
   return { mode, secret: chosen.value, source: chosen.source };
 }
 
+/** Does a name in the tailnet count? Unless the config says so, with `tailscale serve` only. */
+export function isTailnetAllowed({ auth, tailscale }: SvcConfig["gateway"]): boolean {
+  return auth.allowTailscale ?? tailscale.mode === "serve";
+}
+
 function pick(
   flag: string | undefined,
   config: string | undefined,

@@ -122,6 +122,7 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
     refuseStart(error) {
       core.startRefusal ??= error;
     },
+    publish: core.published.add,
     setReadiness(part, problem) {
       if (core.notReady.get(part) === problem) return;
       health.refresh();

@@ -12,6 +12,7 @@ import { isLoopback } from "../auth/address-ranges.ts";
 import { type Authenticator, createAuthenticator } from "../auth/authenticator.ts";
 import { createDeviceConnections, type DeviceConnections } from "../auth/devices/device-connections.ts";
 import { createFailureLimiter } from "../auth/failure-limiter.ts";
+import { createPublishedOrigins, type PublishedOrigins } from "../auth/published-origins.ts";
 import type { Reloader } from "../config/reloader.ts";
 import { unservedSummary } from "../config/unserved.ts";
 import { createHookBus, type HookBus } from "../hooks/bus.ts";
@@ -86,6 +87,8 @@ export interface Core {
   checkRestart(): Promise<void>;
   readonly authenticator: Authenticator;
   readonly deviceConnections: DeviceConnections;
+  /** Origins under which plugins publish the gateway. */
+  readonly published: PublishedOrigins;
   /** The plugin that keeps paired devices. @throws {SvcError} `service-unavailable` while it is down; names it */
   devices(): Devices;
   /** Undefined while the plugin that keeps the state is down. */
@@ -173,6 +176,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     store,
     devices: () => devicesOf(contributions, late().loader),
     deviceConnections: createDeviceConnections(),
+    published: createPublishedOrigins(),
     safeMode,
     startedAt: clock.now(),
     phase: "starting",

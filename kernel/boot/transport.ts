@@ -4,6 +4,9 @@ import { limits } from "../../sdk/protocol/frames.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { Devices } from "../../sdk/types/devices.ts";
 import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";
+import { isTailnetAllowed } from "../auth/resolve-auth.ts";
+import { createTailnetIdentity } from "../auth/tailnet/identity.ts";
+import { createWhois } from "../auth/tailnet/whois.ts";
 import { protocolErrors } from "../errors.ts";
 import { findDownOwner } from "../loader/plugins-down.ts";
 import { createThrottle } from "../port/fanout/throttle.ts";
@@ -47,6 +50,7 @@ export function startTransport(
     isSecure: plan.tls !== undefined,
     now: clock.monotonic,
     interfaces: networkInterfaces,
+    publishedOrigins: core.published.list,
     ...(listeners && { certificateNames: listeners.certificateNames }),
   });
   const { sockets, presenceThrottle } = openSockets(core, clientPolicy, (open) => listeners?.hasRoom(open) ?? true);
@@ -104,6 +108,10 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     hooks,
     stateVersion,
   });
+  const tailnet = createTailnetIdentity({
+    isAllowed: () => isTailnetAllowed(config().gateway),
+    whois: createWhois({ env: plan.loaded.env, now: core.clock.monotonic, onProblem: (text) => logger.warn(text) }),
+  });
   const keeper = { devices: core.devices, standing: core.deviceConnections.standing };
   const { basePath } = plan.config.gateway.controlUi;
   let announced = presence.version();
@@ -126,7 +134,7 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     clientPolicy,
     hasRoom,
     async admit(params, req, nonce) {
-      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, keeper });
+      const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, keeper, tailnet });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });
       if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
       presence.joined(info, connect);

@@ -3,7 +3,7 @@ import type { Env, Logger } from "../../sdk/types/common.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginReload } from "../../sdk/types/plugin-record.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import { resolveAuth } from "../auth/resolve-auth.ts";
+import { isTailnetAllowed, resolveAuth } from "../auth/resolve-auth.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import { running } from "../hooks/running.ts";
 import type { StartFlags } from "../process/start-flags.ts";
@@ -65,8 +65,9 @@ export function openReloader(host: ReloadHost): Reloader {
     onSwap(loaded) {
       for (const secret of loaded.secrets.values()) logger.addSecret(secret);
       warn(loaded);
-      const { auth, trustedProxies } = loaded.config.gateway;
-      host.authenticator().rotate(authOf(loaded, host), JSON.stringify([auth.trustedProxy, trustedProxies]));
+      const { gateway } = loaded.config;
+      const proxyRules = JSON.stringify([gateway.auth.trustedProxy, gateway.trustedProxies]);
+      host.authenticator().rotate(authOf(loaded, host), proxyRules, isTailnetAllowed(gateway));
     },
     watch: (onChange) =>
       watchFiles({

@@ -12,10 +12,7 @@ const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agent
  * lines here; `test/meta/every-key-has-a-reader.test.ts` then asks for the code that reads the key.
  */
 export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
-  gateway: [
-    "gateway.controlUi.root",
-    "meta",
-  ],
+  gateway: ["gateway.controlUi.root", "meta"],
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
   models: [{ path: "models.mode", value: "replace" }],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],

@@ -40,7 +40,7 @@ describe("what is not part of this release is taken out of a config", () => {
   });
 
   test("an empty section is found by its own name", () => {
-    expect(pathsOf({ cron: {}, gateway: { remote: {} } })).toEqual(["cron", "gateway.remote"]);
+    expect(pathsOf({ cron: {}, memory: { sidecar: {} } })).toEqual(["cron", "memory.sidecar"]);
   });
 });
 

@@ -9,6 +9,7 @@ import type { ClientPolicy } from "../auth/client-policy.ts";
 import { type Admission, admitDevice, type DeviceKeeper } from "../auth/devices/admission.ts";
 import { createDeviceClaim } from "../auth/devices/claim.ts";
 import type { Grant } from "../auth/grants.ts";
+import type { TailnetIdentity } from "../auth/tailnet/identity.ts";
 import { protocolErrors } from "../errors.ts";
 
 const browserClients = new Set(["svc-control-ui", "webchat-ui", "webchat"]);
@@ -17,6 +18,7 @@ export interface HandshakeDeps {
   authenticator: Authenticator;
   clientPolicy: ClientPolicy;
   keeper: DeviceKeeper;
+  tailnet: TailnetIdentity;
 }
 
 /** A client that was let in, and what let it in. */
@@ -33,7 +35,7 @@ export interface Admitted {
  * @throws {SvcError} of the first check that fails
  */
 export async function admitClient(params: unknown, at: { req: IncomingMessage; nonce: string }, deps: HandshakeDeps): Promise<Admitted> {
-  const { authenticator, clientPolicy, keeper } = deps;
+  const { authenticator, clientPolicy, keeper, tailnet } = deps;
   const connect = parseConnect(params);
   if (connect.minProtocol > PROTOCOL_VERSION || connect.maxProtocol < PROTOCOL_VERSION) {
     const fields = { clientMinProtocol: connect.minProtocol, clientMaxProtocol: connect.maxProtocol, expectedProtocol: PROTOCOL_VERSION };
@@ -45,7 +47,8 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
   const remote = clientPolicy.callerOf(at.req);
   const find = async (deviceId: string) => keeper.devices().find(deviceId);
   const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find });
-  const how = { transport: "ws", proxy: clientPolicy.proxyVerdict(at.req), device } as const;
+  const proxy = clientPolicy.proxyVerdict(at.req);
+  const how = { transport: "ws", proxy, device, tailnet: () => tailnet(at.req, remote) } as const;
   const passed = await authenticator.check(connect.auth ?? {}, remote, how);
   const admission = await admitDevice({ connect, role, remote, passed: passed.by, deviceId: device?.prove() }, keeper);
   const { scopes, deviceId, issued, standing } = admission;

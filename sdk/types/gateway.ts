@@ -71,6 +71,11 @@ export interface GatewayService {
    * than nothing. Without effect when the gateway is up already.
    */
   refuseStart(error: SvcError): void;
+  /**
+   * Says that a proxy on this machine serves the gateway under an origin, such as `https://host.tailnet.ts.net`: its pages may use the gateway, and its
+   * forwarding headers name the client, until this is disposed of.
+   */
+  publish(origin: string): Disposable;
   /** Asks for a graceful restart, deferred while runs are held; at most one per 30 s, further ones join it. */
   requestRestart(reason: string): void;
   /** Makes a limiter of failed attempts that only its caller counts in. */

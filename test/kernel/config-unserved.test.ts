@@ -6,10 +6,10 @@ import { describe, expect, onTestFinished, test } from "vitest";
 const unserved = {
   cron: { enabled: true },
   memory: { backend: "qmd" as const },
-  gateway: { tailscale: { mode: "serve" as const } },
+  gateway: { controlUi: { root: "./page" } },
   plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, "active-memory": { enabled: true } } },
 };
-const names = ["gateway.tailscale.mode", "cron.enabled", "memory.backend", "plugins.entries.memory-core.config.dreaming.enabled"];
+const names = ["gateway.controlUi.root", "cron.enabled", "memory.backend", "plugins.entries.memory-core.config.dreaming.enabled"];
 
 async function gatewayWith(config: object, plugins: string[] = []) {
   const gateway = await createTestGateway({ plugins, config });

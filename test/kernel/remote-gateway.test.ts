@@ -36,6 +36,7 @@ async function svc(remote: object, ...argv: string[]): Promise<{ code: number; o
 }
 
 const isRunning = (pid: number) => {
+  if (pid <= 0) throw new Error("it never ran");
   try {
     return process.kill(pid, 0);
   } catch {
@@ -79,7 +80,7 @@ describe("transport ssh", () => {
     expect(others).toEqual([]);
     expect(run).toMatchObject({ destination: "me@gw", leaked: [], identity: expect.stringMatching(/^\/.*\/\.ssh\/svc$/) });
     expect(run?.forward).toMatch(new RegExp(`^127\\.0\\.0\\.1:\\d+:127\\.0\\.0\\.1:${gateway.gateway.port}$`));
-    await eventually(() => !isRunning(run?.pid ?? 0));
+    await eventually(() => !isRunning(run?.pid ?? -1));
   });
 
   test("does not go around the gateway's auth", async () => {
@@ -87,7 +88,7 @@ describe("transport ssh", () => {
     expect(code).toBe(1);
     expect(err).toContain("gateway token mismatch");
     const [run] = await ssh.runs();
-    await eventually(() => !isRunning(run?.pid ?? 0));
+    await eventually(() => !isRunning(run?.pid ?? -1));
   });
 
   test("that is refused says what ssh said, and what to try", async () => {

@@ -12,6 +12,7 @@ const setting = (key: string, file: string, config = "kit.config") =>
     code: `agentSetting(${config}, ${file.includes("prompt") || file.includes("execute") ? "run.agent.id" : "agent.id"}, "${key}")`,
   });
 const limiter = (code: string): Place => ({ file: "kernel/auth/failure-limiter.ts", code });
+const remoteTarget = (code: string): Place => ({ file: "kernel/cli/remote-target.ts", code });
 const tlsFiles = (code: string): Place => ({ file: "kernel/port/tls-files.ts", code });
 const policy = (code: string): Place => ({ file: "plugins/agents/tools/policy.ts", code });
 const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.ts", code: `agent?.identity.${key}` });
@@ -34,6 +35,10 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "gateway.auth.rateLimit.exemptLoopback": limiter(".exemptLoopback"),
   "gateway.tools.allow": { file: "plugins/agents/tools/outside-policy.ts", code: "lists.allow" },
   "gateway.tools.deny": { file: "plugins/agents/tools/outside-policy.ts", code: "lists.deny" },
+  "gateway.remote.token": remoteTarget("text(token)"),
+  "gateway.remote.password": remoteTarget("text(password)"),
+  "gateway.remote.sshIdentity": remoteTarget("text(sshIdentity)"),
+  "gateway.remote.tlsFingerprint": remoteTarget("text(tlsFingerprint)"),
   "gateway.tls.certPath": tlsFiles("absolute(certPath)"),
   "gateway.tls.keyPath": tlsFiles("absolute(keyPath)"),
   "gateway.tls.caPath": tlsFiles("absolute(caPath)"),
