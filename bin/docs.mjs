@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Writes the reference pages in `sdk/docs/reference/` from the values in the code, `sdk/api.md` from the declarations the compiler makes of it, and the
+ * Writes the reference pages in `sdk/docs/reference/` from the values in the code, shell completion and manual page from the tables of commands, `sdk/api.md` from the declarations the compiler makes of it, and the
  * table of rooms in `kernel/README.md`.
  * `--check` writes nothing and ends with 1 when a page is not what the code says.
  */
@@ -52,11 +52,17 @@ const { clientTypes, errorDetailsTypes } = await jiti.import(join(root, "test/to
 for (const [id, document] of Object.entries(documents)) wanted.set(`plugins/${id}/${PROTOCOL_FILE}`, protocolText(document));
 wanted.set("sdk/protocol/plugin-methods.ts", clientTypes(Object.values(documents)));
 wanted.set("sdk/protocol/error-details.ts", errorDetailsTypes(reference));
+const { collectCommands } = await jiti.import(join(root, "test/tools/docs/commands.ts"));
+const { completionScripts } = await jiti.import(join(root, "test/tools/docs/completion.ts"));
+const { manPage } = await jiti.import(join(root, "test/tools/docs/man.ts"));
+const commands = await collectCommands(readManifests(), (path) => jiti.import(path));
+for (const [name, text] of completionScripts(commands)) wanted.set(`bin/completion/${name}`, text);
+wanted.set("bin/man/svc.1", manPage({ description: JSON.parse(read("package.json")).description, commands }));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));
 
-mkdirSync(folder, { recursive: true });
+for (const path of [folder, join(root, "bin/completion"), join(root, "bin/man")]) mkdirSync(path, { recursive: true });
 const stale = [...wanted].filter(([path, text]) => read(path) !== text).map(([path]) => path);
 const leftOver = readdirSync(folder).filter((name) => !pages.has(name));
 

@@ -6,7 +6,9 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const valued = new Set(["--profile", "--log-level"]);
 
-/** Text for `--version`, root help and nothing at all; undefined when a command has to run. */
+const shells = new Set(["bash", "zsh", "fish"]);
+
+/** Text for `--version`, root help, `completion` and nothing at all; undefined when a command has to run. */
 export async function quickAnswer(argv) {
   const words = [];
   const flags = [];
@@ -14,6 +16,9 @@ export async function quickAnswer(argv) {
     if (valued.has(argv[i])) i += 1;
     else if (argv[i].startsWith("-")) flags.push(argv[i]);
     else words.push(argv[i]);
+  }
+  if (words.length === 2 && words[0] === "completion" && shells.has(words[1]) && flags.length === 0) {
+    return readFileSync(join(root, "bin/completion", `svc.${words[1]}`), "utf8");
   }
   if (words.length > 0 && words.join(" ") !== "help") return undefined;
   const { version, description } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));

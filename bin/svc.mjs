@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-/** Answers `--version` and root help without loading the product; everything else is `kernel/bin.ts`. */
+/** Answers `--version`, root help and `completion` without loading the product; everything else is `kernel/bin.ts`. */
 
 const argv = process.argv.slice(2);
 const namesCommand = /^[^-]/.test(argv[0] ?? "") && argv[0] !== "help";
-const answer = namesCommand ? undefined : await (await import("./root-help.mjs")).quickAnswer(argv);
+const answer = argv[0] === "completion" || !namesCommand ? await (await import("./root-help.mjs")).quickAnswer(argv) : undefined;
 if (answer === undefined) {
   const { loadKernel } = await import("./load-kernel.mjs");
   const { main, finish } = await loadKernel();

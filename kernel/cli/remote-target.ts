@@ -8,7 +8,7 @@ import { explicitSecret, parseUrl, type Secrets } from "./named-target.ts";
 /** Address of a gateway behind an SSH connection when the config names none: where it listens by default, on the machine at the other end. */
 const BEHIND_SSH = "ws://127.0.0.1:18789";
 
-/** What decides about a gateway elsewhere, unchecked. */
+/** Settings that decide about a gateway elsewhere, unchecked. */
 export interface RemoteSection {
   mode?: unknown;
   remote?: unknown;

@@ -16,7 +16,7 @@ const POLL_MS = 25;
 const END_MS = 1_000;
 const MAX_STDERR_CHARS = 2_000;
 
-/** What a tunnel needs besides its target. */
+/** Environment and limits of a tunnel. */
 export interface TunnelOptions {
   env: Env;
   signal: AbortSignal;

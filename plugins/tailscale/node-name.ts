@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { isRecord } from "svc/sdk";
 
-/** What running `tailscale` takes. */
+/** Environment and limit of a run of `tailscale`. */
 export interface ProgramOptions {
   env: Readonly<Record<string, string>>;
   signal: AbortSignal;

@@ -27,7 +27,7 @@ export { isInside } from "./files/inside.ts";
 export { makePrivate } from "./files/make-private.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./files/notices.ts";
 export { openRegular } from "./files/open-regular.ts";
-export { type SiblingProfile, siblingProfiles } from "./files/sibling-profiles.ts";
+export { siblingProfiles } from "./files/sibling-profiles.ts";
 export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { hasGateway } from "./has-gateway.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";

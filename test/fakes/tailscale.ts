@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What the daemon of the fake says and does. */
+/** Words and deeds of the fake daemon. */
 export interface TailscaleState {
   /** Default `Running`. */
   backendState?: string;

@@ -45,7 +45,7 @@ interface Claim {
   connection: LocalConnection;
 }
 
-/** What a request says about itself, if it came the way it has to come. */
+/** Name and address that a request claims, if it came the way it has to come. */
 function claimOf(req: RequestHead, caller: Caller): Claim | undefined {
   const { remotePort, localPort } = req.socket;
   if (!peerOf(req).loopback || caller.directLoopback || caller.unattributed) return undefined;

@@ -2,13 +2,13 @@ import { isRecord } from "../../../sdk/is-record.ts";
 import type { Env } from "../../../sdk/types/common.ts";
 import { runProgram } from "../../process/run-program.ts";
 
-/** Whom the tailnet knows behind an address; undefined for nobody. */
+/** Names whom the tailnet knows behind an address; undefined for nobody. */
 export type Whois = (address: string) => Promise<string | undefined>;
 
 export interface WhoisOptions {
   env: Env;
   now(): number;
-  /** Told once for each different reason why nobody can be asked. */
+  /** Called once for each different reason why nobody can be asked. */
   onProblem(problem: string): void;
 }
 

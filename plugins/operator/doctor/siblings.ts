@@ -3,7 +3,7 @@ import { type CliContext, resolveAgents, type SvcConfig } from "svc/sdk";
 import { ownValue, siblingProfiles } from "svc/sdk/internal";
 import type { OwnFinding } from "./checks.ts";
 
-/** What two gateways of one machine must not share; of one profile. */
+/** Port and workspaces of one profile, which two gateways of one machine must not share. */
 export interface ProfileUse {
   /** `""` = the default profile. */
   profile: string;

@@ -1,0 +1,176 @@
+# bash completion of svc. Written by `npm run docs` from the tables of commands. Reads no config and runs nothing.
+_svc_known() { case "$1" in 'agent'|'agents'|'agents add'|'agents delete'|'agents list'|'approvals'|'approvals allow'|'approvals deny'|'approvals list'|'channels'|'channels add'|'channels list'|'channels login'|'channels logout'|'channels logs'|'channels queue'|'channels queue drop'|'channels queue list'|'channels queue retry'|'channels remove'|'channels send'|'channels start'|'channels status'|'channels stop'|'completion'|'config'|'config file'|'config get'|'config patch'|'config schema'|'config set'|'config types'|'config unset'|'config validate'|'dashboard'|'devices'|'devices approve'|'devices list'|'devices reject'|'devices revoke'|'devices rotate'|'doctor'|'gateway'|'gateway call'|'gateway health'|'gateway hints'|'gateway restart'|'gateway run'|'gateway status'|'health'|'hooks'|'hooks drop'|'hooks list'|'hooks retry'|'hooks show'|'hooks test'|'hooks token'|'logs'|'memory'|'memory index'|'memory reset'|'memory search'|'memory status'|'models'|'models list'|'models runtime'|'models runtime install'|'models runtime status'|'models set'|'models status'|'models test'|'pairing'|'pairing approve'|'pairing list'|'pairing reject'|'pairing revoke'|'plugins'|'plugins add-packages'|'plugins build'|'plugins create'|'plugins dev'|'plugins disable'|'plugins doctor'|'plugins enable'|'plugins info'|'plugins install'|'plugins list'|'plugins reload'|'plugins uninstall'|'plugins validate'|'sdk'|'sdk link'|'secrets'|'secrets audit'|'secrets reload'|'sessions'|'sessions delete'|'sessions export'|'sessions list'|'sessions reset'|'sessions show'|'setup'|'status'|'system'|'system event'|'system heartbeat'|'system heartbeat disable'|'system heartbeat enable'|'system heartbeat last'|'system presence') return 0 ;; esac; return 1; }
+_svc_next() {
+  case "$1" in
+    '') echo 'agent agents approvals channels completion config dashboard devices doctor gateway health hooks logs memory models pairing plugins sdk secrets sessions setup status system' ;;
+    'agents') echo 'add delete list' ;;
+    'approvals') echo 'allow deny list' ;;
+    'channels') echo 'add list login logout logs queue remove send start status stop' ;;
+    'channels queue') echo 'drop list retry' ;;
+    'completion') echo 'bash zsh fish' ;;
+    'config') echo 'file get patch schema set types unset validate' ;;
+    'devices') echo 'approve list reject revoke rotate' ;;
+    'gateway') echo 'call health hints restart run status' ;;
+    'hooks') echo 'drop list retry show test token' ;;
+    'memory') echo 'index reset search status' ;;
+    'models') echo 'list runtime set status test' ;;
+    'models runtime') echo 'install status' ;;
+    'pairing') echo 'approve list reject revoke' ;;
+    'plugins') echo 'add-packages build create dev disable doctor enable info install list reload uninstall validate' ;;
+    'sdk') echo 'link' ;;
+    'secrets') echo 'audit reload' ;;
+    'sessions') echo 'delete export list reset show' ;;
+    'system') echo 'event heartbeat presence' ;;
+    'system heartbeat') echo 'disable enable last' ;;
+  esac
+}
+_svc_flags() {
+  case "$1" in
+    'agent') echo '--message -m --agent --session-key --thinking --model --timeout --deliver --channel --to --json --url --port --token --password' ;;
+    'agents add') echo '--workspace --adopt --model --emoji --avatar --json --url --port --token --password --timeout' ;;
+    'agents delete') echo '--keep-files --json --url --port --token --password --timeout' ;;
+    'agents list') echo '--json --url --port --token --password --timeout' ;;
+    'approvals') echo '--watch --json --url --port --token --password --timeout' ;;
+    'approvals allow') echo '--always --json --url --port --token --password --timeout' ;;
+    'approvals deny') echo '--json --url --port --token --password --timeout' ;;
+    'approvals list') echo '--watch --json --url --port --token --password --timeout' ;;
+    'channels add') echo '--json' ;;
+    'channels list') echo '--json --url --port --token --password --timeout' ;;
+    'channels login') echo '--account --limit --json --url --port --token --password --timeout' ;;
+    'channels logout') echo '--account --json --url --port --token --password --timeout' ;;
+    'channels logs') echo '--account --follow --limit --max-bytes --level --json --plain --local-time --utc --interval --url --port --token --password --timeout' ;;
+    'channels queue drop') echo '--json --url --port --token --password --timeout' ;;
+    'channels queue list') echo '--all --limit --json --url --port --token --password --timeout' ;;
+    'channels queue retry') echo '--json --url --port --token --password --timeout' ;;
+    'channels remove') echo '--account --json --url --port --token --password --timeout' ;;
+    'channels send') echo '--channel --account --thread --key --json --url --port --token --password --timeout' ;;
+    'channels start') echo '--account --json --url --port --token --password --timeout' ;;
+    'channels status') echo '--probe --json --url --port --token --password --timeout' ;;
+    'channels stop') echo '--account --json --url --port --token --password --timeout' ;;
+    'completion') echo '' ;;
+    'config file') echo '--json' ;;
+    'config get') echo '--effective --json --url --port --token --password --timeout' ;;
+    'config patch') echo '--dry-run --json --file --stdin --replace-path --url --port --token --password --timeout' ;;
+    'config schema') echo '--json --url --port --token --password --timeout' ;;
+    'config set') echo '--dry-run --json --merge --replace --ref-source --ref-provider --ref-id --expect --url --port --token --password --timeout' ;;
+    'config types') echo '--json' ;;
+    'config unset') echo '--dry-run --json --replace --url --port --token --password --timeout' ;;
+    'config validate') echo '--json' ;;
+    'dashboard') echo '--no-open --secret --json --url --port --token --password --timeout' ;;
+    'devices approve') echo '--json --url --port --token --password --timeout' ;;
+    'devices list') echo '--json --url --port --token --password --timeout' ;;
+    'devices reject') echo '--json --url --port --token --password --timeout' ;;
+    'devices revoke') echo '--role --forget --json --url --port --token --password --timeout' ;;
+    'devices rotate') echo '--role --scopes --json --url --port --token --password --timeout' ;;
+    'doctor') echo '--fix --json --severity-min --only --skip --yes --restore-last-good --url --port --token --password --timeout' ;;
+    'gateway') echo '--port --bind --auth --token --password --password-file --verbose --force --allow-unconfigured --ws-log --https --reset' ;;
+    'gateway call') echo '--params --expect-final --json --url --port --token --password --timeout' ;;
+    'gateway health') echo '--json --verbose --url --port --token --password --timeout' ;;
+    'gateway hints') echo '--json --url --port --token --password --timeout' ;;
+    'gateway restart') echo '--reason --no-wait --json --url --port --token --password --timeout' ;;
+    'gateway run') echo '--port --bind --auth --token --password --password-file --verbose --force --allow-unconfigured --ws-log --https --reset' ;;
+    'gateway status') echo '--require-rpc --no-probe --json --url --port --token --password --timeout' ;;
+    'health') echo '--json --verbose --url --port --token --password --timeout' ;;
+    'hooks drop') echo '--json --url --port --token --password --timeout' ;;
+    'hooks list') echo '--deliveries --state --limit --json --url --port --token --password --timeout' ;;
+    'hooks retry') echo '--json --url --port --token --password --timeout' ;;
+    'hooks show') echo '--payload --json --url --port --token --password --timeout' ;;
+    'hooks test') echo '--payload --header --json --url --port --token --password --timeout' ;;
+    'hooks token') echo '--show --rotate --json --url --port --token --password --timeout' ;;
+    'logs') echo '--follow --limit --max-bytes --level --json --plain --local-time --utc --interval --subsystem --url --port --token --password --timeout' ;;
+    'memory index') echo '--force --agent --json --url --port --token --password --timeout' ;;
+    'memory reset') echo '--agent --json --url --port --token --password --timeout' ;;
+    'memory search') echo '--query --max-results --min-score --agent --json --url --port --token --password --timeout' ;;
+    'memory status') echo '--agent --deep --index --fix --json --url --port --token --password --timeout' ;;
+    'models list') echo '--provider --agent --all --json --url --port --token --password --timeout' ;;
+    'models runtime install') echo '--json' ;;
+    'models runtime status') echo '--json' ;;
+    'models set') echo '--agent --fallback --no-fallback --json --url --port --token --password --timeout' ;;
+    'models status') echo '--probe --json --url --port --token --password --timeout' ;;
+    'models test') echo '--agent --timeout --json --url --port --token --password' ;;
+    'pairing approve') echo '--account --notify --json --url --port --token --password --timeout' ;;
+    'pairing list') echo '--json --url --port --token --password --timeout' ;;
+    'pairing reject') echo '--account --json --url --port --token --password --timeout' ;;
+    'pairing revoke') echo '--account --json --url --port --token --password --timeout' ;;
+    'plugins add-packages') echo '--json' ;;
+    'plugins build') echo '--check --json' ;;
+    'plugins create') echo '--kind --dir --json' ;;
+    'plugins dev') echo '--json --url --port --token --password --timeout' ;;
+    'plugins disable') echo '--json --url --port --token --password --timeout' ;;
+    'plugins doctor') echo '--severity-min --json --url --port --token --password --timeout' ;;
+    'plugins enable') echo '--json --url --port --token --password --timeout' ;;
+    'plugins info') echo '--json --url --port --token --password --timeout' ;;
+    'plugins install') echo '--grant --yes -y --replace-bundled --confirm --json --url --port --token --password --timeout' ;;
+    'plugins list') echo '--json --url --port --token --password --timeout' ;;
+    'plugins reload') echo '--json --url --port --token --password --timeout' ;;
+    'plugins uninstall') echo '--keep-config --json --url --port --token --password --timeout' ;;
+    'plugins validate') echo '--json' ;;
+    'sdk link') echo '--json' ;;
+    'secrets audit') echo '--json --check --allow-exec' ;;
+    'secrets reload') echo '--json --url --port --token --password --timeout' ;;
+    'sessions delete') echo '--keep-transcript --json --url --port --token --password --timeout' ;;
+    'sessions export') echo '--url --port --token --password --timeout' ;;
+    'sessions list') echo '--agent --search --limit --json --url --port --token --password --timeout' ;;
+    'sessions reset') echo '--json --url --port --token --password --timeout' ;;
+    'sessions show') echo '--limit --json --url --port --token --password --timeout' ;;
+    'setup') echo '--non-interactive --if-missing --workspace --bind --port --json' ;;
+    'status') echo '--json --url --port --token --password --timeout' ;;
+    'system event') echo '--text --mode --agent --session-key --json --url --port --token --password --timeout' ;;
+    'system heartbeat disable') echo '--json --url --port --token --password --timeout' ;;
+    'system heartbeat enable') echo '--json --url --port --token --password --timeout' ;;
+    'system heartbeat last') echo '--json --url --port --token --password --timeout' ;;
+    'system presence') echo '--json --url --port --token --password --timeout' ;;
+  esac
+  echo '--profile --dev --log-level --no-color --help -h --version -V'
+}
+_svc_takes_value() {
+  case "$1" in
+    'agent --message'|'agent -m'|'agent --agent'|'agent --session-key'|'agent --thinking'|'agent --model'|'agent --timeout'|'agent --channel'|'agent --to'|'agent --url'|'agent --port'|'agent --token'|'agent --password'|'agents add --workspace'|'agents add --model'|'agents add --emoji'|'agents add --avatar'|'agents add --url'|'agents add --port'|'agents add --token'|'agents add --password'|'agents add --timeout'|'agents delete --url'|'agents delete --port'|'agents delete --token'|'agents delete --password'|'agents delete --timeout'|'agents list --url'|'agents list --port'|'agents list --token'|'agents list --password'|'agents list --timeout'|'approvals --url'|'approvals --port'|'approvals --token'|'approvals --password'|'approvals --timeout'|'approvals allow --url'|'approvals allow --port'|'approvals allow --token'|'approvals allow --password'|'approvals allow --timeout'|'approvals deny --url'|'approvals deny --port'|'approvals deny --token'|'approvals deny --password'|'approvals deny --timeout'|'approvals list --url'|'approvals list --port'|'approvals list --token'|'approvals list --password'|'approvals list --timeout'|'channels list --url'|'channels list --port'|'channels list --token'|'channels list --password'|'channels list --timeout'|'channels login --account'|'channels login --limit'|'channels login --url'|'channels login --port'|'channels login --token'|'channels login --password'|'channels login --timeout'|'channels logout --account'|'channels logout --url'|'channels logout --port'|'channels logout --token'|'channels logout --password'|'channels logout --timeout'|'channels logs --account'|'channels logs --limit'|'channels logs --max-bytes'|'channels logs --level'|'channels logs --interval'|'channels logs --url'|'channels logs --port'|'channels logs --token'|'channels logs --password'|'channels logs --timeout'|'channels queue drop --url'|'channels queue drop --port'|'channels queue drop --token'|'channels queue drop --password'|'channels queue drop --timeout'|'channels queue list --limit'|'channels queue list --url'|'channels queue list --port'|'channels queue list --token'|'channels queue list --password'|'channels queue list --timeout'|'channels queue retry --url'|'channels queue retry --port'|'channels queue retry --token'|'channels queue retry --password'|'channels queue retry --timeout'|'channels remove --account'|'channels remove --url'|'channels remove --port'|'channels remove --token'|'channels remove --password'|'channels remove --timeout'|'channels send --channel'|'channels send --account'|'channels send --thread'|'channels send --key'|'channels send --url'|'channels send --port'|'channels send --token'|'channels send --password'|'channels send --timeout'|'channels start --account'|'channels start --url'|'channels start --port'|'channels start --token'|'channels start --password'|'channels start --timeout'|'channels status --url'|'channels status --port'|'channels status --token'|'channels status --password'|'channels status --timeout'|'channels stop --account'|'channels stop --url'|'channels stop --port'|'channels stop --token'|'channels stop --password'|'channels stop --timeout'|'config get --url'|'config get --port'|'config get --token'|'config get --password'|'config get --timeout'|'config patch --file'|'config patch --replace-path'|'config patch --url'|'config patch --port'|'config patch --token'|'config patch --password'|'config patch --timeout'|'config schema --url'|'config schema --port'|'config schema --token'|'config schema --password'|'config schema --timeout'|'config set --ref-source'|'config set --ref-provider'|'config set --ref-id'|'config set --expect'|'config set --url'|'config set --port'|'config set --token'|'config set --password'|'config set --timeout'|'config unset --url'|'config unset --port'|'config unset --token'|'config unset --password'|'config unset --timeout'|'dashboard --url'|'dashboard --port'|'dashboard --token'|'dashboard --password'|'dashboard --timeout'|'devices approve --url'|'devices approve --port'|'devices approve --token'|'devices approve --password'|'devices approve --timeout'|'devices list --url'|'devices list --port'|'devices list --token'|'devices list --password'|'devices list --timeout'|'devices reject --url'|'devices reject --port'|'devices reject --token'|'devices reject --password'|'devices reject --timeout'|'devices revoke --role'|'devices revoke --url'|'devices revoke --port'|'devices revoke --token'|'devices revoke --password'|'devices revoke --timeout'|'devices rotate --role'|'devices rotate --scopes'|'devices rotate --url'|'devices rotate --port'|'devices rotate --token'|'devices rotate --password'|'devices rotate --timeout'|'doctor --severity-min'|'doctor --only'|'doctor --skip'|'doctor --url'|'doctor --port'|'doctor --token'|'doctor --password'|'doctor --timeout'|'gateway --port'|'gateway --bind'|'gateway --auth'|'gateway --token'|'gateway --password'|'gateway --password-file'|'gateway --ws-log'|'gateway call --params'|'gateway call --url'|'gateway call --port'|'gateway call --token'|'gateway call --password'|'gateway call --timeout'|'gateway health --url'|'gateway health --port'|'gateway health --token'|'gateway health --password'|'gateway health --timeout'|'gateway hints --url'|'gateway hints --port'|'gateway hints --token'|'gateway hints --password'|'gateway hints --timeout'|'gateway restart --reason'|'gateway restart --url'|'gateway restart --port'|'gateway restart --token'|'gateway restart --password'|'gateway restart --timeout'|'gateway run --port'|'gateway run --bind'|'gateway run --auth'|'gateway run --token'|'gateway run --password'|'gateway run --password-file'|'gateway run --ws-log'|'gateway status --url'|'gateway status --port'|'gateway status --token'|'gateway status --password'|'gateway status --timeout'|'health --url'|'health --port'|'health --token'|'health --password'|'health --timeout'|'hooks drop --url'|'hooks drop --port'|'hooks drop --token'|'hooks drop --password'|'hooks drop --timeout'|'hooks list --state'|'hooks list --limit'|'hooks list --url'|'hooks list --port'|'hooks list --token'|'hooks list --password'|'hooks list --timeout'|'hooks retry --url'|'hooks retry --port'|'hooks retry --token'|'hooks retry --password'|'hooks retry --timeout'|'hooks show --url'|'hooks show --port'|'hooks show --token'|'hooks show --password'|'hooks show --timeout'|'hooks test --payload'|'hooks test --header'|'hooks test --url'|'hooks test --port'|'hooks test --token'|'hooks test --password'|'hooks test --timeout'|'hooks token --url'|'hooks token --port'|'hooks token --token'|'hooks token --password'|'hooks token --timeout'|'logs --limit'|'logs --max-bytes'|'logs --level'|'logs --interval'|'logs --subsystem'|'logs --url'|'logs --port'|'logs --token'|'logs --password'|'logs --timeout'|'memory index --agent'|'memory index --url'|'memory index --port'|'memory index --token'|'memory index --password'|'memory index --timeout'|'memory reset --agent'|'memory reset --url'|'memory reset --port'|'memory reset --token'|'memory reset --password'|'memory reset --timeout'|'memory search --query'|'memory search --max-results'|'memory search --min-score'|'memory search --agent'|'memory search --url'|'memory search --port'|'memory search --token'|'memory search --password'|'memory search --timeout'|'memory status --agent'|'memory status --url'|'memory status --port'|'memory status --token'|'memory status --password'|'memory status --timeout'|'models list --provider'|'models list --agent'|'models list --url'|'models list --port'|'models list --token'|'models list --password'|'models list --timeout'|'models set --agent'|'models set --fallback'|'models set --url'|'models set --port'|'models set --token'|'models set --password'|'models set --timeout'|'models status --url'|'models status --port'|'models status --token'|'models status --password'|'models status --timeout'|'models test --agent'|'models test --timeout'|'models test --url'|'models test --port'|'models test --token'|'models test --password'|'pairing approve --account'|'pairing approve --url'|'pairing approve --port'|'pairing approve --token'|'pairing approve --password'|'pairing approve --timeout'|'pairing list --url'|'pairing list --port'|'pairing list --token'|'pairing list --password'|'pairing list --timeout'|'pairing reject --account'|'pairing reject --url'|'pairing reject --port'|'pairing reject --token'|'pairing reject --password'|'pairing reject --timeout'|'pairing revoke --account'|'pairing revoke --url'|'pairing revoke --port'|'pairing revoke --token'|'pairing revoke --password'|'pairing revoke --timeout'|'plugins create --kind'|'plugins create --dir'|'plugins dev --url'|'plugins dev --port'|'plugins dev --token'|'plugins dev --password'|'plugins dev --timeout'|'plugins disable --url'|'plugins disable --port'|'plugins disable --token'|'plugins disable --password'|'plugins disable --timeout'|'plugins doctor --severity-min'|'plugins doctor --url'|'plugins doctor --port'|'plugins doctor --token'|'plugins doctor --password'|'plugins doctor --timeout'|'plugins enable --url'|'plugins enable --port'|'plugins enable --token'|'plugins enable --password'|'plugins enable --timeout'|'plugins info --url'|'plugins info --port'|'plugins info --token'|'plugins info --password'|'plugins info --timeout'|'plugins install --grant'|'plugins install --confirm'|'plugins install --url'|'plugins install --port'|'plugins install --token'|'plugins install --password'|'plugins install --timeout'|'plugins list --url'|'plugins list --port'|'plugins list --token'|'plugins list --password'|'plugins list --timeout'|'plugins reload --url'|'plugins reload --port'|'plugins reload --token'|'plugins reload --password'|'plugins reload --timeout'|'plugins uninstall --url'|'plugins uninstall --port'|'plugins uninstall --token'|'plugins uninstall --password'|'plugins uninstall --timeout'|'secrets reload --url'|'secrets reload --port'|'secrets reload --token'|'secrets reload --password'|'secrets reload --timeout'|'sessions delete --url'|'sessions delete --port'|'sessions delete --token'|'sessions delete --password'|'sessions delete --timeout'|'sessions export --url'|'sessions export --port'|'sessions export --token'|'sessions export --password'|'sessions export --timeout'|'sessions list --agent'|'sessions list --search'|'sessions list --limit'|'sessions list --url'|'sessions list --port'|'sessions list --token'|'sessions list --password'|'sessions list --timeout'|'sessions reset --url'|'sessions reset --port'|'sessions reset --token'|'sessions reset --password'|'sessions reset --timeout'|'sessions show --limit'|'sessions show --url'|'sessions show --port'|'sessions show --token'|'sessions show --password'|'sessions show --timeout'|'setup --workspace'|'setup --bind'|'setup --port'|'status --url'|'status --port'|'status --token'|'status --password'|'status --timeout'|'system event --text'|'system event --mode'|'system event --agent'|'system event --session-key'|'system event --url'|'system event --port'|'system event --token'|'system event --password'|'system event --timeout'|'system heartbeat disable --url'|'system heartbeat disable --port'|'system heartbeat disable --token'|'system heartbeat disable --password'|'system heartbeat disable --timeout'|'system heartbeat enable --url'|'system heartbeat enable --port'|'system heartbeat enable --token'|'system heartbeat enable --password'|'system heartbeat enable --timeout'|'system heartbeat last --url'|'system heartbeat last --port'|'system heartbeat last --token'|'system heartbeat last --password'|'system heartbeat last --timeout'|'system presence --url'|'system presence --port'|'system presence --token'|'system presence --password'|'system presence --timeout') return 0 ;;
+    *' --profile'|*' --log-level') return 0 ;;
+  esac
+  return 1
+}
+_svc_values() {
+  case "$1" in
+    'agent --thinking') echo 'off minimal low medium high' ;;
+    'channels logs --level') echo 'trace debug info warn error fatal' ;;
+    'config set --ref-source') echo 'env file exec' ;;
+    'devices revoke --role') echo 'operator node' ;;
+    'devices rotate --role') echo 'operator node' ;;
+    'doctor --severity-min') echo 'info warning error' ;;
+    'gateway --bind') echo 'loopback lan tailnet auto custom' ;;
+    'gateway --auth') echo 'token password none' ;;
+    'gateway --ws-log') echo 'auto compact full' ;;
+    'gateway run --bind') echo 'loopback lan tailnet auto custom' ;;
+    'gateway run --auth') echo 'token password none' ;;
+    'gateway run --ws-log') echo 'auto compact full' ;;
+    'hooks list --state') echo 'accepted running done failed expired' ;;
+    'logs --level') echo 'trace debug info warn error fatal' ;;
+    'plugins create --kind') echo 'plain tool channel embedding model hook-preset' ;;
+    'plugins doctor --severity-min') echo 'info warning error' ;;
+    'setup --bind') echo 'loopback lan tailnet auto' ;;
+    'system event --mode') echo 'now next-heartbeat' ;;
+    *' --log-level') echo 'trace debug info warn error silent' ;;
+  esac
+}
+_svc() {
+  local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD - 1]}" offered=""
+  local at="" word skip=0 i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="${COMP_WORDS[i]}"
+    if ((skip)); then skip=0; continue; fi
+    case "$word" in
+      --profile|--log-level) skip=1; continue ;;
+      -*) continue ;;
+    esac
+    if _svc_known "${at:+$at }$word"; then at="${at:+$at }$word"; fi
+  done
+  if [[ $cur == "=" ]]; then cur=""; fi
+  if [[ $prev == "=" ]]; then prev="${COMP_WORDS[COMP_CWORD - 2]}"; fi
+  if _svc_takes_value "$at $prev"; then offered="$(_svc_values "$at $prev")"
+  elif [[ $cur == -* ]]; then offered="$(_svc_flags "$at")"
+  else offered="$(_svc_next "$at")"
+  fi
+  COMPREPLY=($(compgen -W "$offered" -- "$cur"))
+}
+complete -o default -F _svc svc
