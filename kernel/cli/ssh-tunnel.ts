@@ -126,7 +126,8 @@ function lastLine(said: string): string {
 }
 
 function unreachable({ url, ssh }: CliTarget, reason: string, cause: string): SvcError {
-  const advice = `try it by hand: ssh ${ssh?.target ?? ""}`;
+  const to = parseSshTarget(ssh?.target ?? "");
+  const advice = `try it by hand: ssh ${to?.port === undefined ? "" : `-p ${to.port} `}${to?.destination ?? ""}`;
   return commonErrors.gatewayUnreachable({ url: `${url} over ssh`, reason, cause, advice });
 }
 
