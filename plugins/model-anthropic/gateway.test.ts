@@ -75,6 +75,20 @@ test("the status of models names where each key comes from", async () => {
   );
 });
 
+test("a token in the environment is enough as well, and a key wins over it", async () => {
+  const sourceOf = async (env: Record<string, string>) => {
+    const other = await createTestGateway({ plugins: ["store", "agents", "model-anthropic"], env, config: configOf() });
+    try {
+      const { providers } = await other.rpc<{ providers: Array<{ id: string; keySource?: string }> }>("models.status");
+      return providers.find(({ id }) => id === "anthropic")?.keySource;
+    } finally {
+      await other.close();
+    }
+  };
+  expect(await sourceOf({ ANTHROPIC_AUTH_TOKEN: vendor.apiKey })).toBe("ANTHROPIC_AUTH_TOKEN");
+  expect(await sourceOf({ ANTHROPIC_AUTH_TOKEN: "other", ANTHROPIC_API_KEY: vendor.apiKey })).toBe("ANTHROPIC_API_KEY");
+});
+
 test("an entry without an address is a finding of the doctor", async () => {
   const { findings } = await gateway.rpc<{ findings: Array<{ id: string; path?: string }> }>("gateway.doctor");
   expect(findings).toContainEqual(expect.objectContaining({ id: "models/anthropic-skipped", path: "models.providers.without-address" }));

@@ -73,6 +73,25 @@ describe("a turn", () => {
     });
   });
 
+  test("sends a token of the environment as such, in the place of a key, with turns and for the list of models", async () => {
+    const bearer = provider({ keySource: "ANTHROPIC_AUTH_TOKEN" });
+    expect(textOf(await collect(bearer, modelRequest("claude-opus-4-6")))).toBe(answerText);
+    expect(await bearer.models()).not.toEqual([]);
+    expect(vendor.requests.map(({ headers }) => [headers.authorization, headers["x-api-key"]])).toEqual(
+      vendor.requests.map(() => [`Bearer ${vendor.apiKey}`, undefined]),
+    );
+  });
+
+  test("a conversation that begins with an answer is sent whole, behind a message that stands for a user's", async () => {
+    const answer = { role: "assistant" as const, content: [{ type: "text" as const, text: "Welcome." }] };
+    expect(textOf(await collect(provider(), modelRequest("claude-opus-4-6", { messages: [answer, user("Hi.")] })))).toBe(answerText);
+    expect(sent().messages.map(({ role, content }) => [role, content])).toMatchObject([
+      ["user", [{ text: "(start of the conversation)" }]],
+      ["assistant", [{ text: "Welcome." }]],
+      ["user", [{ text: "Hi." }]],
+    ]);
+  });
+
   test.each(["tool", "think", "redacted", "parallel"])(
     "%s: blocks of an answer with calls go back as they came, each call with its result",
     async (word) => {

@@ -5,7 +5,7 @@ import { listPath, readModels } from "./model-list.ts";
 import { factsOf } from "./models.ts";
 import { fieldsOf, toVendorRequest } from "./request.ts";
 import { turnOf } from "./turn.ts";
-import { type AnthropicSettings, requestHeaders } from "./vendors.ts";
+import { type AnthropicSettings, credentialOf, requestHeaders } from "./vendors.ts";
 
 /** A model provider for one server with the Messages API. */
 export function createProvider(given: AnthropicSettings, deps: VendorProviderDeps): ModelProvider {
@@ -28,7 +28,7 @@ async function load(settings: AnthropicSettings, { fetch }: VendorProviderDeps):
   const vendor = createAnthropic({
     baseURL: settings.baseUrl,
     // Without one the package would look for a key in the environment by itself.
-    apiKey: settings.apiKey ?? "none",
+    apiKey: "none",
     headers: settings.headers,
     fetch: createMessagesFetch(settings, fetch),
   });
@@ -47,11 +47,12 @@ function hasRedactedData(meta: unknown): boolean {
 
 type SentBody = NonNullable<RequestInit["body"]> | null;
 
-/** Takes the place of the key off where there is none, and puts the config's parameters under what the request says. */
+/** Puts the credential in the place that the package has for a key, and the config's parameters under what the request says. */
 function createMessagesFetch(settings: AnthropicSettings, fetch: VendorProviderDeps["fetch"]): typeof globalThis.fetch {
   return (input, init) => {
     const headers = new Headers(init?.headers);
-    if (settings.apiKey === undefined && settings.headers["x-api-key"] === undefined) headers.delete("x-api-key");
+    if (settings.headers["x-api-key"] === undefined) headers.delete("x-api-key");
+    for (const [name, value] of Object.entries(credentialOf(settings))) if (settings.headers[name] === undefined) headers.set(name, value);
     return fetch(input, { ...init, headers, body: withParams(init?.body ?? null, settings) });
   };
 }

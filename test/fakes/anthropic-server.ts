@@ -19,7 +19,9 @@ export async function startFakeAnthropic(options: { seed?: number } = {}): Promi
   const attempts = new Map<string, number>();
 
   function reply(request: ModelServerRequest): ModelServerAnswer {
-    if (request.headers["x-api-key"] !== apiKey) return failure(401, "authentication_error", "invalid x-api-key");
+    const { "x-api-key": key, authorization } = request.headers;
+    if ((key === undefined) === (authorization === undefined)) return failure(401, "authentication_error", "send one credential");
+    if (key !== apiKey && authorization !== `Bearer ${apiKey}`) return failure(401, "authentication_error", "invalid x-api-key");
     if (request.headers["anthropic-version"] !== "2023-06-01")
       return failure(400, "invalid_request_error", "anthropic-version: header is required");
     if (request.method === "GET" && request.path === "/v1/models?limit=1000") return { kind: "json", status: 200, body: modelList };
