@@ -1,6 +1,6 @@
 import type { createAnthropic } from "@ai-sdk/anthropic";
 import type { AssistantPart, ModelMessage, ModelRequest } from "svc/sdk";
-import { type PromptMessage, toCallOptions } from "svc/sdk/internal";
+import { begunByUser, type PromptMessage, toCallOptions } from "svc/sdk/internal";
 import { toAcceptable } from "./acceptable.ts";
 import { withBreakpoints } from "./breakpoints.ts";
 import { thinkingStyleOf, toThinking } from "./thinking.ts";
@@ -32,7 +32,7 @@ export function toVendorRequest(req: ModelRequest, settings: Settings): VendorRe
     maxTokens: sampling?.maxTokens ?? configured ?? limit ?? (isOwn ? MAX_TOKENS : MAX_FOREIGN_TOKENS),
     refusesBudget: mustCall(req) || hasUnthoughtCalls(req.messages),
   });
-  const call = withBreakpoints(toCallOptions(req, { reasoning: "all" }));
+  const call = withBreakpoints(toCallOptions({ ...req, messages: begunByUser(req.messages) }, { reasoning: "all" }));
   return {
     ...samplingOf(params),
     ...call,

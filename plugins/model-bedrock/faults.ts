@@ -28,6 +28,7 @@ const meanings: Readonly<Record<ModelFault, string>> = {
   network: "the connection failed",
   model_not_found: "it knows no such model in this region; some need an inference profile (us.…, global.…)",
   content_filter: "the answer was withheld",
+  empty: "the answer was empty",
   context_overflow: "the conversation is too long for the model",
   invalid_request: "it refused the request",
 };

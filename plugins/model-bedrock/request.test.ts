@@ -281,3 +281,12 @@ describe("JSON", () => {
     expect(sent.at(-1)).toEqual({ text: expect.stringContaining("JSON object") });
   });
 });
+
+test("a conversation that begins with an answer is sent whole, behind a message that stands for a user's", () => {
+  const messages: ModelMessage[] = [{ role: "assistant", content: [{ type: "text", text: "Welcome." }] }, user("Hi.")];
+  expect(inputOf(nova, { messages }).messages).toEqual([
+    { role: "user", content: [{ text: "(start of the conversation)" }] },
+    { role: "assistant", content: [{ text: "Welcome." }] },
+    { role: "user", content: [{ text: "Hi." }] },
+  ]);
+});

@@ -1,5 +1,5 @@
 import type { JsonObject, ModelRequest } from "svc/sdk";
-import type { ProviderSettings } from "svc/sdk/internal";
+import { begunByUser, type ProviderSettings } from "svc/sdk/internal";
 import { type Message, toMessages } from "./messages.ts";
 import { type Thinking, thinkingOf } from "./thinking.ts";
 import { cachesPrompts, claudeVersion, isClaude } from "./vendor.ts";
@@ -47,7 +47,7 @@ export function toConverse(req: ModelRequest, settings: Settings): ConverseReque
     input: {
       ...own,
       modelId: req.model,
-      messages: marked(toMessages(req.messages, claude), keeps),
+      messages: marked(toMessages(begunByUser(req.messages), claude), keeps),
       ...(system.length === 0 ? {} : { system }),
       ...(Object.keys(inference).length === 0 ? {} : { inferenceConfig: inference }),
       ...(tools ? { toolConfig: tools.config } : {}),

@@ -90,6 +90,22 @@ describe("a turn", () => {
     expect(results?.parts).toHaveLength(word === "parallel" ? 2 : 1);
   });
 
+  test("the signature of a text goes back on that text", async () => {
+    const said = continued(await collect(provider(), modelRequest(model(""))));
+    await collect(provider(), modelRequest(model(""), { messages: [...modelRequest("").messages, ...said, user("again")] }));
+    expect(sent().contents[1]?.parts).toEqual([{ text: answerText, thoughtSignature: signature }]);
+  });
+
+  test("a conversation that begins with an answer is sent whole, behind a message that stands for a user's", async () => {
+    const answer = { role: "assistant" as const, content: [{ type: "text" as const, text: "Welcome." }] };
+    await collect(provider(), modelRequest(model(""), { messages: [answer, user("Hi.")] }));
+    expect(sent().contents).toMatchObject([
+      { role: "user", parts: [{ text: "(start of the conversation)" }] },
+      { role: "model", parts: [{ text: "Welcome." }] },
+      { role: "user", parts: [{ text: "Hi." }] },
+    ]);
+  });
+
   test("sends 25 rounds of calls back, and thoughts of the last turn only", async () => {
     let messages = modelRequest("").messages;
     for (let i = 0; i < 25; i++) {

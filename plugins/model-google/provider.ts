@@ -29,7 +29,7 @@ async function load(settings: GoogleSettings, { fetch }: VendorProviderDeps): Pr
     });
     const { stream } = await vendor.chat(req.model).doStream({ ...toVendorRequest(req, settings), abortSignal: signal });
     // A reader that leaves early cancels the stream, which closes the socket. A stream that was cut off ends without a reason.
-    yield* toDeltas(wellFormed(stream), { endsWithReason: true });
+    yield* toDeltas(wellFormed(stream), { endsWithReason: true, keepsTextMeta: true });
   };
 }
 

@@ -1,6 +1,6 @@
 import type { createGoogleGenerativeAI } from "@ai-sdk/google";
 import type { ModelRequest } from "svc/sdk";
-import { type PromptMessage, toCallOptions } from "svc/sdk/internal";
+import { begunByUser, type PromptMessage, toCallOptions } from "svc/sdk/internal";
 import { toAcceptable } from "./acceptable.ts";
 import { toGoogleSchema } from "./schema.ts";
 import { thinkingStyleOf, toThinkingConfig } from "./thinking.ts";
@@ -9,10 +9,13 @@ import type { GoogleSettings } from "./vendors.ts";
 export type GeminiModel = ReturnType<ReturnType<typeof createGoogleGenerativeAI>["chat"]>;
 type VendorRequest = Parameters<GeminiModel["doStream"]>[0];
 
-/** Our model request in the vendor package's words. Summaries of thoughts go back until the turn is over; signatures of calls always do. Pure. */
+/** Our model request in the vendor package's words. Summaries of thoughts go back until the turn is over; signatures of calls and texts always do. Pure. */
 export function toVendorRequest(req: ModelRequest, settings: Pick<GoogleSettings, "models">): VendorRequest {
   const { maxTokens, reasoning } = settings.models.find(({ id }) => id === req.model) ?? {};
-  const { tools, responseFormat, prompt, ...call } = toCallOptions(req, { reasoning: "turn", maxTokens });
+  const { tools, responseFormat, prompt, ...call } = toCallOptions(
+    { ...req, messages: begunByUser(req.messages) },
+    { reasoning: "turn", maxTokens },
+  );
   const thinkingConfig = toThinkingConfig(req.model, {
     style: thinkingStyleOf(req.model, reasoning),
     level: req.thinking,

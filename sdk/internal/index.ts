@@ -32,7 +32,7 @@ export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { hasGateway } from "./has-gateway.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
 export { type AnswerLimits, documentLimits } from "./model/answer-limits.ts";
-export { type CallOptions, type CallTool, type PromptMessage, toCallOptions } from "./model/call-options.ts";
+export { begunByUser, type CallOptions, type CallTool, type PromptMessage, toCallOptions } from "./model/call-options.ts";
 export { bearerHeaders } from "./model/catalog.ts";
 export { reportSkippedProviders } from "./model/doctor.ts";
 export type { FaultRules, VendorError } from "./model/faults.ts";

@@ -54,7 +54,7 @@ export function modelProviderCases(create: Create): ContractCase[] {
     make("it goes on after a tool has answered", async ({ provider, tool }) => {
       if (tool) checkShape(await collect(provider, { ...tool, messages: await answered(provider, tool) }));
     }),
-    make("the vendor's data of reasoning and calls goes back untouched, in order", checkMeta),
+    make("the vendor's data of reasoning, texts and calls goes back untouched, in order", checkMeta),
     make("turns at the same time do not mix", async ({ provider, text }) => {
       const alone = textOf(await collect(provider, text));
       const both = await Promise.all([collect(provider, text), collect(provider, text)]);
@@ -130,7 +130,7 @@ async function checkMeta(subject: ModelProviderSubject): Promise<void> {
   assert.ok(tool, "replayedMeta needs a tool turn");
   const messages = await answered(provider, tool);
   const content = messages.flatMap((m) => (m.role === "assistant" ? m.content : []));
-  const metas = content.flatMap((part) => (part.type !== "text" && part.meta ? [part.meta] : []));
+  const metas = content.flatMap((part) => (part.meta ? [part.meta] : []));
   assert.ok(metas.length > 0, "the tool turn has no meta");
   await collect(provider, { ...tool, messages });
   assert.deepEqual(replayedMeta.call(subject), metas);
@@ -155,9 +155,11 @@ function contentOf(deltas: readonly ModelDelta[]): AssistantPart[] {
   let block: string | undefined;
   for (const delta of deltas) {
     const last = parts.at(-1);
-    if (delta.type === "text" && delta.delta !== "") {
-      if (last?.type === "text") last.text += delta.delta;
-      else parts.push({ type: "text", text: delta.delta });
+    if (delta.type === "text" && (delta.delta !== "" || (delta.meta && last?.type === "text"))) {
+      const open: Extract<AssistantPart, { type: "text" }> = last?.type === "text" ? last : { type: "text", text: "" };
+      if (open !== last) parts.push(open);
+      open.text += delta.delta;
+      if (delta.meta) open.meta = delta.meta;
     } else if (delta.type === "reasoning" && (delta.delta !== "" || delta.meta)) {
       const isNew = last?.type !== "reasoning" || block !== delta.id;
       const open: Reasoning = isNew ? { type: "reasoning", text: "" } : last;

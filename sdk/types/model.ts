@@ -44,7 +44,7 @@ export type UserPart =
 
 /** Part of an answer, in the order in which the model wrote them. `meta` is there only for the provider and model that made it. */
 export type AssistantPart =
-  | { type: "text"; text: string }
+  | { type: "text"; text: string; meta?: VendorMeta }
   /** `redacted`: the vendor shows only a sealed form, which is in `meta`; `text` is empty. */
   | { type: "reasoning"; text: string; redacted?: true; meta?: VendorMeta }
   | { type: "toolCall"; id: string; name: string; args: unknown; meta?: VendorMeta };
@@ -121,7 +121,8 @@ export interface Usage {
 
 /** One piece of an answer, in the order of its arrival. */
 export type ModelDelta =
-  | { type: "text"; delta: string }
+  /** `meta` belongs to the whole text, and a later one takes the place of an earlier one; `delta` may be empty. */
+  | { type: "text"; delta: string; meta?: VendorMeta }
   /** Reasoning; a new `id` begins a new block. `meta` belongs to the whole block, and a later one adds to an earlier one; `delta` may be empty. */
   | { type: "reasoning"; delta: string; id?: string; redacted?: true; meta?: VendorMeta }
   | { type: "toolCall"; id: string; name: string; argsDelta: string }
@@ -129,7 +130,10 @@ export type ModelDelta =
   | { type: "usage"; usage: Usage }
   | { type: "finish"; reason: "stop" | "length" | "tool_calls" | "content_filter" | "other" };
 
-/** Reasons why a model call failed. All but the last two move on to the next candidate; `content_filter`: the vendor withheld the whole answer. */
+/**
+ * Reasons why a model call failed. All but the last two move on to the next candidate; `content_filter`: the vendor withheld the whole answer, `empty`: there was
+ * nothing in it.
+ */
 export type ModelFault =
   | "auth"
   | "quota"
@@ -139,6 +143,7 @@ export type ModelFault =
   | "network"
   | "model_not_found"
   | "content_filter"
+  | "empty"
   | "context_overflow"
   | "invalid_request";
 

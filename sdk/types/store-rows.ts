@@ -64,12 +64,11 @@ export interface SessionRow {
 
 /** One part of a transcript record. */
 export type MessageBlock =
-  | { type: "text"; text: string }
+  | { type: "text"; text: string; meta?: VendorMeta }
   /** An empty `data`: a picture that was left out. */
   | { type: "image"; mimeType: string; data: string }
   /** A document or a recording; an empty `data`: it was left out. */
   | { type: "file"; mimeType: string; data: string; fileName?: string }
-  /** `meta`: the vendor's own data, for the model of the row only. */
   | { type: "reasoning"; text: string; redacted?: true; meta?: VendorMeta }
   | { type: "toolCall"; id: string; name: string; arguments: unknown; meta?: VendorMeta };
 

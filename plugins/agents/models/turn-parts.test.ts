@@ -47,6 +47,23 @@ test("data that comes in pieces is joined by name", async () => {
   expect(parts).toEqual([{ type: "reasoning", text: "Hm.", meta: { acme: { itemId: "rs_1", sealed: "x" }, other: 1 } }]);
 });
 
+test("data of a text belongs to the text, whether it comes with its words or behind them", async () => {
+  const meta = { acme: { signature: "s" } };
+  const { parts, text } = await partsOf(
+    { type: "text", delta: "", meta: { acme: { signature: "of nothing" } } },
+    { type: "text", delta: "Let me ", meta: { acme: { signature: "earlier" } } },
+    { type: "text", delta: "look." },
+    { type: "text", delta: "", meta },
+    { type: "toolCall", id: "a", name: "find", argsDelta: "{}" },
+    { type: "text", delta: "", meta },
+  );
+  expect(parts).toEqual([
+    { type: "text", text: "Let me look.", meta },
+    { type: "toolCall", id: "a", name: "find", args: {} },
+  ]);
+  expect(text).toBe("Let me look.");
+});
+
 test("the vendor's data counts as part of the answer", async () => {
   const meta = { acme: { sealed: "x".repeat(1024 * 1024) } };
   await expect(partsOf({ type: "reasoning", delta: "", id: "0", meta })).rejects.toMatchObject({ fault: "network" });

@@ -95,7 +95,10 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
 
 type Reasoning = Extract<AssistantPart, { type: "reasoning" }>;
 /** Part of an answer while it is being written; a call is filled in at the end. */
-type Written = { type: "text"; text: string } | (Reasoning & { blockId: string | undefined }) | { type: "call"; id: string };
+type Written =
+  | { type: "text"; text: string; meta?: VendorMeta }
+  | (Reasoning & { blockId: string | undefined })
+  | { type: "call"; id: string };
 
 /** Collects the deltas of one turn. */
 function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(delta: ModelDelta): void; result(): TurnResult } {
@@ -107,6 +110,17 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
   const keep = (...texts: string[]) => {
     for (const { length } of texts) chars += length;
     if (chars > MAX_TURN_CHARS) throw new ModelError("network", `the model's answer is longer than ${MAX_TURN_CHARS} characters`);
+  };
+  const say = ({ delta, meta }: Extract<ModelDelta, { type: "text" }>) => {
+    const last = written.at(-1);
+    const open = last?.type === "text" ? last : undefined;
+    if (delta === "" && (open === undefined || meta === undefined)) return;
+    keep(delta, meta ? JSON.stringify(meta) : "");
+    if (open) {
+      open.text += delta;
+      if (meta) open.meta = meta;
+    } else written.push({ type: "text", text: delta, ...(meta ? { meta } : {}) });
+    if (delta !== "") onText(delta);
   };
   const think = ({ delta, id, redacted, meta }: Extract<ModelDelta, { type: "reasoning" }>) => {
     keep(delta, meta ? JSON.stringify(meta) : "");
@@ -123,12 +137,7 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
     take(delta) {
       switch (delta.type) {
         case "text": {
-          if (delta.delta === "") return;
-          keep(delta.delta);
-          const last = written.at(-1);
-          if (last?.type === "text") last.text += delta.delta;
-          else written.push({ type: "text", text: delta.delta });
-          onText(delta.delta);
+          say(delta);
           return;
         }
         case "reasoning":

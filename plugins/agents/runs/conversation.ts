@@ -5,7 +5,7 @@ import { newestMessages } from "../sessions/newest-messages.ts";
 import { unstoredRows } from "./given-history.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
-import { orderByRun, toModelMessages } from "./transcript.ts";
+import { fromFirstUser, orderByRun, toModelMessages } from "./transcript.ts";
 
 /** Rows of a transcript that are read for one run. */
 const MAX_ROWS = 400;
@@ -24,10 +24,12 @@ export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]>
   const turnOf = await turnFinder(kit, read);
   // Nothing waits from here on: which runs are at work and what was left out is the state of one moment.
   const waiting = new Set(runsOf(kit, run.sessionKey).flatMap((r) => (r.phase === "queued" && !own.has(r.id) ? [r.id] : [])));
-  const messages = toModelMessages(
+  const ordered = toModelMessages(
     orderByRun(read, run.id, (id) => (waiting.has(id) ? undefined : turnOf(id))),
     own,
   );
+  // Where older rows were left unread, the rest of a turn comes first, which nobody understands.
+  const messages = rows.length < MAX_ROWS ? ordered : [...fromFirstUser(ordered)];
   const leftOut = kit.leftOut.take(run.sessionKey);
   if (summary !== undefined && !run.heartbeat?.lightContext) before(messages.find(isUser), summary);
   if (leftOut !== undefined) before(messages.findLast(isUser), leftOut);

@@ -10,7 +10,7 @@ const answer: PromptMessage = {
   content: [
     { type: "reasoning", text: "Hm.", meta },
     { type: "reasoning", text: "", redacted: true, meta },
-    { type: "text", text: "Let me look." },
+    { type: "text", text: "Let me look.", meta },
     { type: "toolCall", id: oddId, name: "find", args: {}, meta },
   ],
 };
@@ -46,6 +46,8 @@ test("texts that follow each other, also where reasoning was taken out between t
   };
   expect(forModel([said], { provider: "bolt", model: "deep" })).toEqual([{ role: "assistant", content: [text("One.\nTwo.\nThree.")] }]);
   expect((forModel([said], writtenBy)[0] as { content: unknown[] }).content).toHaveLength(3);
+  const signed: PromptMessage = { role: "assistant", writtenBy, content: [text("One."), { ...text("Two."), meta }] };
+  expect(forModel([signed], writtenBy)).toEqual([{ role: "assistant", content: signed.content }]);
 });
 
 test("ids that every vendor takes stay, and the same id is replaced by the same", () => {

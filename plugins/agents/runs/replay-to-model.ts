@@ -35,12 +35,13 @@ export function forModel(messages: readonly PromptMessage[], reader: Reader): Mo
   });
 }
 
-/** Texts that follow each other are lines of one text: some vendors would run them together. */
+/** Texts that follow each other are lines of one text: some vendors would run them together. One with data of its vendor stays as it is. */
 function joinedTexts(content: readonly AssistantPart[]): AssistantPart[] {
   const out: AssistantPart[] = [];
   for (const part of content) {
     const last = out.at(-1);
-    if (part.type === "text" && last?.type === "text") out[out.length - 1] = { type: "text", text: `${last.text}\n${part.text}` };
+    if (part.type === "text" && last?.type === "text" && !part.meta && !last.meta)
+      out[out.length - 1] = { type: "text", text: `${last.text}\n${part.text}` };
     else out.push(part);
   }
   return out;
@@ -48,9 +49,9 @@ function joinedTexts(content: readonly AssistantPart[]): AssistantPart[] {
 
 function withoutMeta(part: AssistantPart): AssistantPart[] {
   if (part.type === "reasoning") return [];
-  if (part.type === "text" || part.meta === undefined) return [part];
-  const { meta: _, ...call } = part;
-  return [call];
+  if (part.meta === undefined) return [part];
+  const { meta: _, ...rest } = part;
+  return [rest];
 }
 
 /** The same for the same id, wherever it stands. */

@@ -2,7 +2,7 @@ import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { growth, LINEAR } from "../../../test/tools/growth.ts";
 import { missingTurns } from "./given-history.ts";
-import { dropOlderHalf, fitMessages, orderByRun, toModelMessages } from "./transcript.ts";
+import { dropOlderHalf, fitMessages, fromFirstUser, orderByRun, toModelMessages } from "./transcript.ts";
 
 let seq = 0;
 
@@ -145,6 +145,14 @@ describe("length", () => {
     expect(fitMessages(messages, 16)).toHaveLength(4);
     expect(fitMessages(messages, 15)).toEqual(messages.slice(2));
     expect(fitMessages(messages, 1)).toEqual(messages.slice(2));
+  });
+
+  test("a history that begins with an answer stays whole while it fits", () => {
+    const messages = [said("1234"), user("1234"), said("1234"), user("1234")];
+    expect(fitMessages(messages, 16)).toEqual(messages);
+    expect(fitMessages(messages, 15)).toEqual(messages.slice(1));
+    expect(fromFirstUser(messages)).toEqual(messages.slice(1));
+    expect(fromFirstUser([said("1234")])).toEqual([said("1234")]);
   });
 
   test("the older half goes at a user message, the present turn stays", () => {

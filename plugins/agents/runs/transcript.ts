@@ -98,7 +98,7 @@ function answerParts({ content, aborted, stopReason }: MessageRow): AssistantPar
   return content.flatMap((block): AssistantPart[] => {
     switch (block.type) {
       case "text":
-        return block.text === "" ? [] : [block];
+        return block.text === "" ? [] : [isCut ? { type: "text", text: block.text } : block];
       case "reasoning":
         return isCut ? [] : [block];
       case "toolCall": {
@@ -123,7 +123,10 @@ export function dropOlderHalf(messages: readonly PromptMessage[]): PromptMessage
   return from === undefined || from === 0 ? undefined : messages.slice(from);
 }
 
-/** Newest messages that fit into `maxChars`, beginning at a user message; the last turn stays whole whatever its size. */
+/**
+ * All messages if they fit into `maxChars`, however they begin; else the newest that do, beginning at a user message. The last turn stays whole whatever its
+ * size.
+ */
 export function fitMessages(messages: readonly PromptMessage[], maxChars: number): PromptMessage[] {
   let left = maxChars;
   let from = messages.length;
@@ -131,10 +134,16 @@ export function fitMessages(messages: readonly PromptMessage[], maxChars: number
     const message = messages[i];
     if (!message) break;
     left -= sizeOf(message);
-    if (left < 0 && from < messages.length) break;
+    if (left < 0 && from < messages.length) return messages.slice(from);
     if (message.role === "user") from = i;
   }
-  return from === messages.length ? [...messages] : messages.slice(from);
+  return [...messages];
+}
+
+/** Messages from the first one of a user on; all of them when there is none. */
+export function fromFirstUser<T extends { role: string }>(messages: readonly T[]): readonly T[] {
+  const first = messages.findIndex(({ role }) => role === "user");
+  return first <= 0 ? messages : messages.slice(first);
 }
 
 export function textOf(content: readonly MessageBlock[]): string {

@@ -85,6 +85,15 @@ export function toCallOptions(req: ModelRequest, rules: CallRules): CallOptions 
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as CallOptions;
 }
 
+/** What stands in the place of a person's first message where the conversation begins with an answer. */
+const opening: ModelMessage = { role: "user", content: [{ type: "text", text: "(start of the conversation)" }] };
+
+/** Messages for a vendor that wants a user to begin. Pure. */
+export function begunByUser(messages: ModelMessage[]): ModelMessage[] {
+  const [first] = messages;
+  return first === undefined || first.role === "user" ? messages : [opening, ...messages];
+}
+
 function smaller(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
@@ -120,7 +129,7 @@ function toUserPart(part: UserPart): TextPart | FilePart {
 function toAnswerPart(part: AssistantPart, withReasoning: boolean): AnswerPart[] {
   switch (part.type) {
     case "text":
-      return part.text === "" ? [] : [{ type: "text", text: part.text }];
+      return part.text === "" ? [] : [{ type: "text", text: part.text, ...withMeta(part.meta) }];
     case "reasoning":
       return withReasoning ? [{ type: "reasoning", text: part.text, ...withMeta(part.meta) }] : [];
     case "toolCall":

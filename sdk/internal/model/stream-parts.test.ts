@@ -57,6 +57,23 @@ test("reasoning keeps its blocks and the vendor's data, with and without text", 
   ]);
 });
 
+test("data about a text is kept where it is the vendor's own, and passed over elsewhere", async () => {
+  const providerMetadata = { acme: { signature: "s" } };
+  const parts: StreamPart[] = [
+    { type: "text-delta", id: "0", delta: "Hi", providerMetadata },
+    { type: "text-delta", id: "0", delta: "", providerMetadata },
+    { type: "text-delta", id: "0", delta: "" },
+    finish("stop"),
+  ];
+  const end = { type: "finish", reason: "stop" };
+  expect(await deltasOf(parts)).toEqual([{ type: "text", delta: "Hi" }, end]);
+  expect(await deltasOf(parts, { keepsTextMeta: true })).toEqual([
+    { type: "text", delta: "Hi", meta: providerMetadata },
+    { type: "text", delta: "", meta: providerMetadata },
+    end,
+  ]);
+});
+
 test("a call ends once, with the vendor's data, whether it came in pieces, whole, or was cut off", async () => {
   const meta = { acme: { signature: "s" } };
   const parts: StreamPart[] = [

@@ -21,7 +21,7 @@ export interface FinishPart {
   finishReason: { unified: string; raw: string | undefined };
 }
 
-/** Parts of a stream of the AI SDK, specification V3, . Those without fields here are passed over. */
+/** Parts of a stream of the AI SDK, specification V3. Those without fields here are passed over. */
 export type StreamPart =
   | ({ type: "text-delta" | "reasoning-delta" | "tool-input-delta"; delta: string } & WithMeta)
   | ({ type: "reasoning-start" | "reasoning-end" | "tool-input-end" } & WithMeta)
@@ -45,6 +45,8 @@ export type StreamPart =
 export interface DeltaRules {
   /** An answer whose vendor gave no reason for its end was cut off; default false: such an end is taken as it is. */
   endsWithReason?: boolean;
+  /** Data of the vendor about texts is kept and goes back; default false: it is about what is shown, as a citation. */
+  keepsTextMeta?: boolean;
   /** True for a reasoning block that the vendor shows sealed only. */
   isRedacted?(meta: VendorMeta): boolean;
 }
@@ -58,7 +60,7 @@ export async function* toDeltas(parts: AsyncIterable<StreamPart>, rules: DeltaRu
   for await (const part of parts) {
     switch (part.type) {
       case "text-delta":
-        if (part.delta !== "") yield { type: "text", delta: part.delta };
+        yield* toText(part, rules);
         break;
       case "reasoning-start":
       case "reasoning-end":
@@ -98,6 +100,11 @@ export async function* toDeltas(parts: AsyncIterable<StreamPart>, rules: DeltaRu
     }
   }
   throw cutOff();
+}
+
+function* toText({ delta, providerMetadata }: { delta: string } & WithMeta, rules: DeltaRules): Iterable<ModelDelta> {
+  const meta = rules.keepsTextMeta ? providerMetadata : undefined;
+  if (delta !== "" || meta !== undefined) yield { type: "text", delta, ...(meta === undefined ? {} : { meta }) };
 }
 
 function cutOff(): ModelError {
