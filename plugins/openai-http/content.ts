@@ -1,4 +1,5 @@
 import { badRequest } from "./errors.ts";
+import { checkPartCount } from "./item-limit.ts";
 import type { WireMessage } from "./request.ts";
 import { type MediaPart, toSource } from "./responses/content.ts";
 
@@ -31,6 +32,7 @@ export function readContent(message: WireMessage, path: string): Content {
   if (content == null) return read;
   if (typeof content === "string") return { ...read, text: content };
   if (!Array.isArray(content)) throw badRequest(`${path}.content: expected string or array, received ${typeof content}`);
+  checkPartCount(content, `${path}.content`);
   const texts: string[] = [];
   for (const [i, part] of (content as unknown[]).entries()) {
     const at = `${path}.content.${i}`;

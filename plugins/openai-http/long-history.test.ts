@@ -52,11 +52,45 @@ test("more than 500 pictures in earlier turns are refused with the number", asyn
 test("more tool results at the end than one turn can hold are refused with the number", async () => {
   const calls = Array.from({ length: 1_001 }, (_, i) => ({ id: `c${i}`, type: "function", function: { name: "find", arguments: "{}" } }));
   const results = calls.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "x" }));
+  const calling = (made: object[]) => ({ role: "assistant", content: null, tool_calls: made });
 
-  const reply = await post([{ role: "user", content: "go" }, { role: "assistant", content: null, tool_calls: calls }, ...results]);
+  const reply = await post([{ role: "user", content: "go" }, calling(calls.slice(0, 500)), calling(calls.slice(500)), ...results]);
 
   expect(reply.status).toBe(400);
   expect(await reply.json()).toMatchObject({ error: { message: "messages: 1001 tool results at the end; at most 1000." } });
+});
+
+test("one message holds 1,000 parts and calls, of more it says so", async () => {
+  const parts = (count: number) => Array.from({ length: count }, () => ({ type: "text", text: "x" }));
+  const calls = Array.from({ length: 1_001 }, (_, i) => ({ id: `c${i}`, type: "function", function: { name: "find", arguments: "{}" } }));
+  const end = { role: "user", content: "hi" };
+
+  expect((await post([{ role: "user", content: parts(1_000) }])).status).toBe(200);
+  for (const [messages, message] of [
+    [[{ role: "user", content: parts(1_001) }], "messages.0.content: 1001 entries; at most 1000"],
+    [[end, { role: "assistant", tool_calls: calls }, end], "messages.1.tool_calls: 1001 entries; at most 1000"],
+  ] as const) {
+    const reply = await post([...messages]);
+    expect(reply.status).toBe(400);
+    expect(await reply.json()).toMatchObject({ error: { message } });
+  }
+  const input = [{ type: "message", role: "user", content: parts(1_001).map(({ text }) => ({ type: "input_text", text })) }];
+  const reply = await gateway.fetch("/v1/responses", { method: "POST", body: JSON.stringify({ model: "svc", input }) });
+  expect(reply.status).toBe(400);
+  expect(await reply.json()).toMatchObject({ error: { message: "input.0.content: 1001 entries; at most 1000" } });
+});
+
+test("a history that begins with an answer reaches the vendor as it was sent", async () => {
+  expect(
+    (
+      await post([
+        { role: "assistant", content: "Welcome." },
+        { role: "user", content: "Hi." },
+      ])
+    ).status,
+  ).toBe(200);
+  const { messages } = vendor.requests.at(-1)?.body as { messages: Array<{ role: string; content: unknown }> };
+  expect(messages.slice(-2).map(({ role }) => role)).toEqual(["assistant", "user"]);
 });
 
 test("a response with a long history is continued after a change of the config of these routes", async () => {

@@ -2,6 +2,7 @@ import type { MessageBlock, RunRequest } from "svc/sdk";
 import { parseJson } from "svc/sdk/internal";
 import { type AudioPart, type Content, readContent } from "./content.ts";
 import { badRequest } from "./errors.ts";
+import { checkPartCount } from "./item-limit.ts";
 import type { WireMessage } from "./request.ts";
 import type { MediaPart } from "./responses/content.ts";
 
@@ -145,6 +146,7 @@ class Calls {
   read(message: WireMessage, path: string): MessageBlock[] {
     const list = message.tool_calls ?? [];
     if (!Array.isArray(list)) throw badRequest(`${path}.tool_calls: expected array, received ${typeof list}`);
+    checkPartCount(list, `${path}.tool_calls`);
     const calls = (list as unknown[]).map((call, i) => {
       const { id, function: fn } = asObject(call);
       return this.#add(requireString(id, `${path}.tool_calls.${i}.id`), fn, `${path}.tool_calls.${i}.function`);

@@ -35,8 +35,8 @@ export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ val
       return { value, candidate };
     } catch (error) {
       if (!isModelError(error) || !advances(error.fault)) throw error;
-      // A refusal says nothing about the next question, a replaced provider nothing about its successor.
-      if (error.fault !== "content_filter" && options.isCurrent(candidate))
+      // An answer without a word says nothing about the next question, a replaced provider nothing about its successor.
+      if (error.fault !== "content_filter" && error.fault !== "empty" && options.isCurrent(candidate))
         options.cooldown.failed(
           restingId({ provider: candidate.provider.id, model: candidate.model }, error.fault),
           error.fault,

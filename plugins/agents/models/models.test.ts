@@ -202,6 +202,7 @@ describe("retries and failover", () => {
     ["timeout", 1, true, false],
     ["model_not_found", 0, true, false],
     ["content_filter", 0, false, false],
+    ["empty", 0, false, false],
   ] as const)("after %s the same model is asked %i times more, then the next one", async (what, retries, rests, othersRest) => {
     const cooldown = new Cooldown(() => 0);
     const script = [...Array.from({ length: retries + 1 }, () => fault(what)), "hello"];

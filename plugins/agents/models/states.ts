@@ -39,7 +39,10 @@ export interface ModelStates {
   skipped(): SkippedProvider[];
   /** Returns why no language model answers although something is configured, as a clause; undefined when nothing is configured. */
   notice(): string | undefined;
-  /** Asks servers whether they are there: all of them, or those that the config names by an address. 5 s at most; never rejects. */
+  /**
+   * Asks servers whether they are there: all of them, or those that the config names by an address, unless one said so within the last minute. 5 s at most;
+   * never rejects.
+   */
   refresh(which: "all" | "named"): Promise<void>;
 }
 
@@ -54,6 +57,8 @@ interface Deps {
 }
 
 const PROBE_MS = 5_000;
+/** Age up to which a server is not asked again, after a success and after a failure: the latter is soon mended. A new key or address is a new provider. */
+const KEPT_MS = { ok: 60_000, failed: 10_000 };
 const MAX_PROBED = 64;
 /** Skipped providers that one sentence names. */
 const MAX_NAMED = 3;
@@ -66,6 +71,7 @@ class KnownModelStates implements ModelStates {
   readonly #deps: Deps;
   readonly #refreshing = new Map<"all" | "named", Promise<void>>();
   readonly #probes = new WeakMap<ModelProvider, { at: number; found: ModelProbe }>();
+  readonly #asking = new WeakMap<ModelProvider, Promise<void>>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -125,7 +131,7 @@ class KnownModelStates implements ModelStates {
   }
 
   async #refresh(which: "all" | "named"): Promise<void> {
-    const { catalog, clock, config, onChange } = this.#deps;
+    const { catalog, config, onChange } = this.#deps;
     const entries = config().models.providers;
     // One that is loaded on first use is wanted where the config names it.
     await Promise.allSettled(Object.keys(entries).map((id) => catalog.ready(id)));
@@ -134,12 +140,25 @@ class KnownModelStates implements ModelStates {
     const before = states();
     await Promise.allSettled(
       asked.slice(0, MAX_PROBED).map(async (provider) => {
-        const found = await provider.probe?.({ signal: AbortSignal.timeout(PROBE_MS) });
-        if (found) this.#probes.set(provider, { at: clock.monotonic(), found });
+        await this.#probe(provider);
         await catalog.models(provider);
       }),
     );
     if (states() !== before) onChange();
+  }
+
+  /** Asks one server, unless it said lately what it has to say; callers at the same time share one answer. */
+  #probe(provider: ModelProvider): Promise<void> {
+    const { clock } = this.#deps;
+    const last = this.#probes.get(provider);
+    if (last && clock.monotonic() - last.at < (last.found.ok ? KEPT_MS.ok : KEPT_MS.failed)) return Promise.resolve();
+    const ask = async () => {
+      const found = await provider.probe?.({ signal: AbortSignal.timeout(PROBE_MS) });
+      if (found) this.#probes.set(provider, { at: clock.monotonic(), found });
+    };
+    const asking = this.#asking.get(provider) ?? ask().finally(() => this.#asking.delete(provider));
+    this.#asking.set(provider, asking);
+    return asking;
   }
 
   #vendors(): ModelProvider[] {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 const clock = fakeClock();
 let fault: ModelError | undefined;
 let hangs = false;
+let probes = 0;
 const asked: ModelRequest[] = [];
 let gw: TestGateway;
 
@@ -18,6 +19,10 @@ const vendor: ModelProvider = {
     { id: "large", name: "Large", contextWindow: 200_000, maxTokens: 8_000, reasoning: true, input: ["text", "image"] },
     { id: "small" },
   ],
+  probe: async () => {
+    probes += 1;
+    return fault ? { ok: false, fault: fault.fault, reason: fault.message } : { ok: true };
+  },
   async *stream(req, { signal }) {
     asked.push(req);
     if (fault) throw fault;
@@ -110,6 +115,26 @@ describe("models.status", () => {
       ],
       skipped: [{ provider: "keyless", reason: "no key" }],
     });
+  });
+
+  test("asks a server once a minute, and one that failed soon again, however many ask", async () => {
+    const probe = () => gw.rpc("models.status", { probe: true });
+    await clock.advance(60_000);
+    const before = probes;
+    await Promise.all([probe(), probe()]);
+    await probe();
+    expect(probes - before).toBe(1);
+
+    fault = new ModelError("network", "nobody there");
+    await clock.advance(60_000);
+    await probe();
+    expect(await vendorRow()).toMatchObject({ state: "unreachable", reason: "nobody there" });
+    fault = undefined;
+    await probe();
+    expect(probes - before).toBe(2);
+    await clock.advance(10_000);
+    await probe();
+    expect([probes - before, (await vendorRow())?.state]).toEqual([3, "ready"]);
   });
 
   test("shows a rest with its reason and end, which an answer to a test ends", async () => {

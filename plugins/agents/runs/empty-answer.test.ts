@@ -41,6 +41,15 @@ test("silence after words and a tool is the end of the answer", async () => {
   });
 });
 
+test("a chain that ends with another fault tells of the empty answer by its name", async () => {
+  const outcome = await answer([empty], [{ fault: "auth" }]);
+  expect(outcome).toMatchObject({ code: "AUTH", error: expect.stringContaining('provider "a": empty; then ') });
+});
+
+test("an answer that its vendor withheld is a refusal", async () => {
+  expect(await answer([empty], [{ fault: "content_filter" }])).toMatchObject({ code: "REFUSAL", asked: [1, 1] });
+});
+
 test("a chain of empty answers is an empty answer, not a refusal", async () => {
   expect(await answer([empty], [empty])).toMatchObject({ code: "EMPTY_RESPONSE", asked: [1, 1] });
 });

@@ -51,12 +51,15 @@ const kinds: Partial<Record<ModelFault, ErrorKind>> = {
   content_filter: "refusal",
 };
 
+/** Codes that are not the name of their fault. */
+const codes: Partial<Record<ModelFault, string>> = { content_filter: "REFUSAL", empty: "EMPTY_RESPONSE" };
+
 /** Anything that ended a run, as a `RunFailure`. */
 export function toRunFailure(error: unknown, from: { provider?: string | undefined; model?: string | undefined } = {}): RunFailure {
   if (error instanceof RunFailure) return error;
   const detail = { ...(from.provider ? { provider: from.provider } : {}), ...(from.model ? { model: from.model } : {}) };
   if (isModelError(error)) {
-    const code = error.fault === "content_filter" ? "REFUSAL" : error.fault.toUpperCase();
+    const code = codes[error.fault] ?? error.fault.toUpperCase();
     return new RunFailure(code, error.message, {
       kind: kinds[error.fault] ?? "unknown",
       detail: { ...detail, failoverReason: error.fault, ...(error.status === undefined ? {} : { httpStatus: String(error.status) }) },

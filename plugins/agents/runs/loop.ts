@@ -105,8 +105,8 @@ async function modelTurn(
       const isEnd = isLast || run.visible || run.heartbeat !== undefined;
       if (finish !== "content_filter" && isEnd) return answered;
       run.count(answered.usage);
-      const what = finish === "content_filter" ? "withheld" : "empty";
-      throw new ModelError("content_filter", `provider "${candidate.provider.id}": the answer was ${what}`);
+      const [fault, what] = finish === "content_filter" ? (["content_filter", "withheld"] as const) : (["empty", "empty"] as const);
+      throw new ModelError(fault, `provider "${candidate.provider.id}": the answer was ${what}`);
     },
     isVisible: () => run.itemText !== "" || run.hasToolInput,
     mayFailover: () => !run.visible,

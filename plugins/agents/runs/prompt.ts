@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { type AgentInfo, agentSetting, type ModelToolSpec, type SessionRow } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
+import { digestOf } from "../common/digest.ts";
 import { optionalService } from "../common/optional-service.ts";
 import type { Kit } from "../kit.ts";
 import type { Candidate } from "../models/choice.ts";
@@ -54,7 +54,7 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
     tools: specs.filter((s) => parts.tools.includes(s.name)),
     messages,
     thinking: thinkingOf(run, kit, session),
-    cacheKey: isStatelessKey(run.sessionKey) ? digest([system, openingOf(messages)]) : digest([run.sessionKey, run.sessionId]),
+    cacheKey: isStatelessKey(run.sessionKey) ? digestOf([system, openingOf(messages)]) : digestOf([run.sessionKey, run.sessionId]),
   };
 }
 
@@ -113,13 +113,8 @@ function situation(run: Run, now: number): string {
 /** The first words of a conversation. */
 function openingOf(messages: readonly PromptMessage[]): string {
   const first = messages[0];
-  return first?.role === "user"
-    ? first.content.flatMap((part) => (part.type === "text" ? [part.text.slice(0, OPENING_CHARS)] : [])).join("\n")
-    : "";
-}
-
-function digest(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 32);
+  if (first === undefined || first.role === "tool") return "";
+  return first.content.flatMap((part) => (part.type === "text" ? [part.text.slice(0, OPENING_CHARS)] : [])).join("\n");
 }
 
 function thinkingOf(run: Run, kit: Kit, session: SessionRow | undefined): string {

@@ -7,6 +7,7 @@ const turns = [
   { reasoning: "I should look.", reasoningMeta: meta, text: "Let me look.", toolCalls: [{ name: "look", args: { at: "sky" }, id: "c1" }] },
   { reasoning: "Blue.", text: "It is blue.", usage: { input: 1_000_000, output: 500_000, total: 1_500_000 } },
   "Still blue.",
+  "A summary.",
 ];
 const deep: ModelProvider & { requests: ReturnType<typeof fakeModel>["requests"] } = Object.assign(fakeModel(turns, { id: "deep" }), {
   models: () => [{ id: "script", cost: { input: 2, output: 10 } }],
@@ -96,4 +97,12 @@ test("requests of one conversation share a cache key, and those of others have t
   expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
   expect(keys[1]).toBe(keys[0]);
   expect(keys[2]).not.toBe(keys[0]);
+});
+
+test("a summary of a conversation has a cache key of its own", async () => {
+  const conversation = deep.requests.at(-1)?.cacheKey;
+  expect(await gw.rpc("sessions.compact", { key: "agent:main:blue" })).toMatchObject({ compacted: true });
+  expect(deep.requests.at(-1)?.system).toContain("You shorten a conversation");
+  expect(deep.requests.at(-1)?.cacheKey).toMatch(/^[0-9a-f]{32}$/);
+  expect(deep.requests.at(-1)?.cacheKey).not.toBe(conversation);
 });

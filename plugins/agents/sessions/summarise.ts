@@ -1,5 +1,6 @@
 import { type MessageRow, oneLine, type SessionRow, sleep, type Usage } from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
+import { digestOf } from "../common/digest.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
 import { infoOf } from "../models/catalog.ts";
@@ -64,6 +65,7 @@ function ask({ provider, model }: Candidate, given: { source: string; session: S
     messages: [{ role: "user" as const, content: [{ type: "text" as const, text: source }] }],
     tools: [],
     thinking: "off",
+    cacheKey: digestOf(["summary", session.key, session.sessionId]),
     context: { agentId: session.agentId, sessionKey: session.key, runId: `compact-${session.sessionId}` },
   };
   return readTurn((stop) => provider.stream(request, { signal: stop }), { signal, idleMs: IDLE_MS, onText: () => undefined });

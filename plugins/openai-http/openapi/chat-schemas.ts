@@ -1,5 +1,5 @@
 import { z } from "svc/sdk";
-import { MAX_ITEMS } from "../item-limit.ts";
+import { MAX_ITEMS, MAX_PARTS } from "../item-limit.ts";
 import { MAX_TOOLS } from "../tools.ts";
 import { agentModel, anyObject, effort, error, functionName, name, sampling } from "./schema-registry.ts";
 
@@ -42,9 +42,9 @@ const message = name(
   "ChatMessage",
   z.object({
     role: z.string().describe("`system`, `developer`, `user`, `assistant`, `tool` or `function`; messages of others are passed over."),
-    content: z.union([z.string(), z.array(z.union([textPart, imagePart, filePart, audioPart, refusalPart]))]).nullish(),
+    content: z.union([z.string(), z.array(z.union([textPart, imagePart, filePart, audioPart, refusalPart])).max(MAX_PARTS)]).nullish(),
     name: z.string().optional().describe("Of role `function`: the tool."),
-    tool_calls: z.array(givenCall).nullish(),
+    tool_calls: z.array(givenCall).max(MAX_PARTS).nullish(),
     tool_call_id: z.string().optional().describe("Of role `tool`: the call that it answers."),
   }),
 );

@@ -1,5 +1,6 @@
 import { isRecord } from "svc/sdk";
 import { badRequest } from "../errors.ts";
+import { checkPartCount } from "../item-limit.ts";
 
 /** A picture or a file of a message, not read yet. */
 export interface MediaPart {
@@ -26,6 +27,7 @@ export function readItemContent(content: unknown, path: string): ItemContent {
   if (typeof content === "string") return { text: content, media: [] };
   if (!Array.isArray(content))
     throw badRequest(`${path}: expected string or array, received ${content === null ? "null" : typeof content}`);
+  checkPartCount(content, path);
   const texts: string[] = [];
   const media: MediaPart[] = [];
   for (const [i, part] of (content as unknown[]).entries()) {

@@ -17,7 +17,7 @@ export const modelsMethods = {
   ),
   "models.status": methodSpec(
     "read",
-    "providers, and the models that agents are answered by; with `probe` the servers are asked first, 5 s at most",
+    "providers, and the models that agents are answered by; with `probe` the servers are asked first, 5 s at most, and each once a minute",
     z.strictObject({ probe: z.boolean().optional() }),
   ),
   "models.test": methodSpec(
