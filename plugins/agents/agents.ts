@@ -25,6 +25,7 @@ import { Runner, toHandle } from "./runs/runner.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
 import { injectNote } from "./sessions/inject.ts";
 import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenance-job.ts";
+import { forgetRequest } from "./sessions/stateless.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { invokeDirectly } from "./tools/invoke.ts";
@@ -134,6 +135,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       const { agentId, sessionKey } = kit.directory.resolve(target);
       if (mode === "now") heartbeats.wake({ agentId, sessionKey: target.sessionKey && sessionKey, reason, isOwn: isOwn ?? false });
     },
+    forget: (request) => forgetRequest(kit, request),
     invokeTool: (name, args, target) => invokeDirectly(kit, { name, args }, target),
   };
 }

@@ -26,7 +26,7 @@ export function createChatHandler(ctx: PluginContext, pdf: PdfReader): (call: Ht
     const id = `chatcmpl_${uuid}`;
     const handle =
       (isKeyed ? await repeatedRun(id, call, ctx) : undefined) ??
-      (await ctx.service("agents@1").run({ ...(await toRunRequest(request, call, { ctx, pdf })), runId: id }));
+      (await ctx.service("agents@1").run({ ...(await toRunRequest(request, call, { ctx, pdf })), runId: id, isRepeatable: isKeyed }));
     const answer = await answerOf({ handle, request, envelope: createEnvelope(id, request.model, handle.acceptedAt) }, call, ctx);
     if (isRepeat(handle)) answer.headers.set("Idempotent-Replay", "true");
     return answer;

@@ -30,6 +30,8 @@ export function applyOp(sql: WriteStatements, op: WriteOp, load: DeliveryLoad): 
       return { removed: sql.pruneTranscript.run({ id: op.sessionId }).changes };
     case "run.put":
       return putRun(sql, op);
+    case "run.delete":
+      return deleteRun(sql, op);
     case "idempotency.put":
       return putIdempotency(sql, op);
     case "kv.put":
@@ -117,6 +119,13 @@ function putRun(sql: WriteStatements, op: Extract<WriteOp, { op: "run.put" }>): 
   }
   sql.putRun.run(op.row);
   return {};
+}
+
+function deleteRun(sql: WriteStatements, { runId: key }: Extract<WriteOp, { op: "run.delete" }>): OpResult {
+  const present = readable(sql, "runs", sql.run.get(key), decodeRun);
+  if (present?.state === "queued" || present?.state === "running")
+    throw new Refusal("run-state", { key, expected: "ended", found: present.state, row: present });
+  return { removed: sql.deleteRun.run(key).changes };
 }
 
 function putIdempotency(sql: WriteStatements, op: Extract<WriteOp, { op: "idempotency.put" }>): OpResult {

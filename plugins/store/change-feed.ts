@@ -87,6 +87,8 @@ function changeOf(op: WriteOp): [Kind, string] | undefined {
       return ["messages", op.sessionId];
     case "run.put":
       return ["runs", String(op.row.run_id)];
+    case "run.delete":
+      return ["runs", op.runId];
     case "kv.put":
     case "kv.delete":
       return ["kv", op.scope];

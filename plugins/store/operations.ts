@@ -24,6 +24,7 @@ export type WriteOp =
   | { op: "message.append"; id: string; values: Values }
   | { op: "transcript.prune"; sessionId: string }
   | { op: "run.put"; row: Columns; ifAbsent: boolean; ifState: string[] | null; ifOwner: string | null }
+  | { op: "run.delete"; runId: string }
   | { op: "idempotency.put"; row: Columns; ifAbsent: boolean }
   | { op: "kv.put"; scope: string; key: string; value: string; ifAbsent: boolean; ifVersion: number | null }
   /** `same`: what tells it from the newest one of its session. */
@@ -97,6 +98,8 @@ function encode(op: StoreOp): WriteOp {
         ifState: op.ifState ? [...op.ifState] : null,
         ifOwner: op.ifOwner ?? null,
       };
+    case "run.delete":
+      return { op: op.op, runId: op.runId };
     case "idempotency.put":
       return { op: op.op, row: encodeIdempotency(op.row), ifAbsent: op.ifAbsent ?? false };
     case "kv.put":
@@ -149,7 +152,7 @@ function encode(op: StoreOp): WriteOp {
 
 /** Columns that rows are found by, in the words of the operations and of the columns. */
 const idNames = new Set(
-  "key scope family uid lane sessionId session_id session_key run_id agent_id spawned_by idem_scope idem_key fingerprint".split(" "),
+  "key scope family uid lane runId sessionId session_id session_key run_id agent_id spawned_by idem_scope idem_key fingerprint".split(" "),
 );
 
 /** A lone surrogate becomes U+FFFD in the file: the row would come back under another id, and callers would wait for the one they know. */

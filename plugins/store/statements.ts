@@ -12,6 +12,7 @@ export interface WriteStatements {
   appendMessage: Statement;
   run: Lookup;
   putRun: Statement;
+  deleteRun: Statement;
   idempotency: Lookup;
   putIdempotency: Statement;
   putKv: Statement;
@@ -89,6 +90,7 @@ export function prepareWrites(db: Sqlite): WriteStatements {
       "finished_at",
       "outcome",
     ]),
+    deleteRun: db.prepare("DELETE FROM runs WHERE run_id = ?"),
     idempotency: lookup(db, "idempotency", ["family", "key"]),
     putIdempotency: upsert(db, "idempotency", "family, key", ["family", "key", "value", "created_at", "expires_at"]),
     putKv: upsert(db, "kv", "scope, key", ["scope", "key", "value", "version"]),

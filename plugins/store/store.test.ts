@@ -160,6 +160,18 @@ test("conditions that hold let the commit through", async () => {
   expect(store.runs.unfinished()).toEqual([]);
 });
 
+test("the row of a run that has ended can be deleted, that of another one stays", async () => {
+  const store = await tempStore(onTestFinished).open();
+  const remove = { op: "run.delete" as const, runId: "r" };
+  await store.commit([{ op: "run.put", run: run("r", { state: "running" }) }]);
+  await expect(store.commit([remove])).rejects.toMatchObject({ code: "run-state", fields: { found: "running" } });
+  await store.commit([{ op: "run.put", run: run("r", { state: "ok", endedAt: 9, outcome: { text: "done" } }) }]);
+
+  expect(await store.commit([remove])).toEqual([{ removed: 1 }]);
+  expect(await store.commit([remove])).toEqual([{ removed: 0 }]);
+  expect(store.runs.get("r")).toBeUndefined();
+});
+
 test("a patch merges, null clears an optional field, and the key stays", async () => {
   const store = await tempStore(onTestFinished).open();
   await store.commit([put(session("k", { label: "old", status: "running", channel: "irc" }))]);

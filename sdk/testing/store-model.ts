@@ -75,6 +75,11 @@ export class StoreModel {
         this.runs.set(op.run.runId, op.run);
         return {};
       }
+      case "run.delete": {
+        const state = this.runs.get(op.runId)?.state;
+        if (state === "queued" || state === "running") return "run-state";
+        return { removed: Number(this.runs.delete(op.runId)) };
+      }
       case "idempotency.put": {
         const key = `idempotency ${op.row.family} ${op.row.key}`;
         if (op.ifAbsent && this.values.has(key)) return "exists";

@@ -121,6 +121,7 @@ export function anyOp(choices: Choices, world: string): StoreOp {
       ...maybe({ ifState: [choices.of(runStates), choices.of(runStates)] }),
       ...maybe({ ifOwner: choices.of(["b1", "b2"]) }),
     }),
+    () => ({ op: "run.delete", runId: `${world}/r${choices.of(letters)}` }),
     () => ({
       op: "idempotency.put",
       row: { family: "f", key: `${world}${choices.of(letters)}`, value: { n: choices.number(9) }, createdAt: 1, expiresAt: 2 },

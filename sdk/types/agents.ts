@@ -44,9 +44,11 @@ export interface RunRequest {
   resume?: boolean;
   /**
    * `fresh`: the run begins a new transcript of its session. `single`: the request stands alone in a new session, which nobody continues: soon after a success
-   * only the row of the run is left. Default `continue`.
+   * nothing is left of it but, where it is repeatable, the row of the run. Default `continue`.
    */
   transcript?: "continue" | "fresh" | "single";
+  /** False: nobody asks again under `runId`. The row of a run that succeeded says how it ended, the transcript alone what was answered. Default true. */
+  isRepeatable?: boolean;
   trigger: RunTrigger;
   /** `provider/model`, a bare model id or an alias; never stored on the session. */
   model?: string;
@@ -247,6 +249,11 @@ export interface Agents {
    * the timer comes round. @throws as `run`
    */
   wake(request: { agentId?: string; sessionKey?: string; reason: string; mode: WakeMode; isOwn?: boolean }): void;
+  /**
+   * Removes what a request without a session of its own has left: the session that was made for it, as long as nobody has used, named or pinned it since, and the
+   * row of the run unless it is repeatable. Does nothing for sessions of others, or while `session.maintenance.mode` is not `enforce`.
+   */
+  forget(request: { runId: string; sessionKey: string; sessionId: string }): Promise<void>;
   /** Runs one tool under the agent's policy. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked` */
   invokeTool(name: string, args: unknown, target: ToolInvocation): Promise<ToolResult>;
 }

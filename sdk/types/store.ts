@@ -39,6 +39,8 @@ export type StoreOp =
    * else `fenced`: a run that another gateway has ended is not ended twice.
    */
   | { op: "run.put"; run: RunRow; ifAbsent?: boolean; ifState?: RunState[]; ifOwner?: string }
+  /** Deletes the row of a run that has ended; result `{ removed }`: 1 or 0. One that has not: `run-state`. */
+  | { op: "run.delete"; runId: string }
   | { op: "idempotency.put"; row: IdempotencyRow; ifAbsent?: boolean }
   /** Result `{ version }`. `ifAbsent`: else `exists`. `ifVersion`: the version of the present value, else `kv-changed`. */
   | { op: "kv.put"; scope: string; key: string; value: unknown; ifAbsent?: boolean; ifVersion?: number }

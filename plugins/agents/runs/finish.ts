@@ -9,7 +9,7 @@ import { isRevivable } from "./cut-off.ts";
 import { handOver } from "./deliver.ts";
 import { type AbortReason, abortSentences, RunFailure, toRunFailure } from "./failure.ts";
 import { blankRow, type LoopResult } from "./loop.ts";
-import { INTERRUPTED, MERGED, outcomeOf, type StoredOutcome, statesOf } from "./outcome.ts";
+import { BETWEEN_TEXTS, INTERRUPTED, MERGED, outcomeOf, type StoredOutcome, statesOf, toStored } from "./outcome.ts";
 import type { Run } from "./run.ts";
 import { chatError } from "./run-events.ts";
 import { thinkingNote } from "./thinking-note.ts";
@@ -24,6 +24,7 @@ export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<v
     ...outcomeFor(run, kit, { status: "ok", stopReason: result.stopReason, toolCalls: result.toolCalls }),
     ...(note === undefined ? {} : { notes: [note] }),
   };
+  run.success = outcome;
   const [last] = await store(run, kit, outcome, result.last);
   await handOver(run, kit);
   await settleTurn(run, kit, outcome, {
@@ -78,7 +79,9 @@ export async function fail(run: Run, kit: Kit, error: unknown): Promise<void> {
 async function storedEnd(run: Run, kit: Kit): Promise<StoredOutcome | undefined> {
   try {
     const row = await kit.store().runs.get(run.id);
-    return row && row.state !== "queued" && row.state !== "running" ? outcomeOf(row) : undefined;
+    if (!row || row.state === "queued" || row.state === "running") return undefined;
+    const outcome = outcomeOf(row);
+    return outcome.isRepeatable === false ? (run.success ?? outcome) : outcome;
   } catch {
     return undefined;
   }
@@ -196,7 +199,7 @@ async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessag
     messages: last ? [last] : [],
     more: ends.map(([r, o]) => ({
       op: "run.put",
-      run: runRow(r, kit, states.run, { endedAt, outcome: { ...o } }),
+      run: runRow(r, kit, states.run, { endedAt, outcome: toStored(o, r.request) }),
       ifState: ["queued", "running"],
       ifOwner: kit.bootId,
     })),
@@ -241,7 +244,7 @@ function outcomeFor(
     status: end.status,
     ...(end.code === undefined ? {} : { code: end.code }),
     ...(end.error === undefined ? {} : { error: end.error }),
-    text: run.shownTexts.join("\n\n"),
+    text: run.shownTexts.join(BETWEEN_TEXTS),
     texts: [...run.shownTexts],
     ...(run.reasonings.length === 0 ? {} : { reasoning: run.reasonings.join("\n\n") }),
     ...(end.httpStatus === undefined ? {} : { httpStatus: end.httpStatus }),

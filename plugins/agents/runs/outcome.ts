@@ -1,4 +1,4 @@
-import type { JsonObject, RunOutcome, RunRow, RunState, SvcError, Usage } from "svc/sdk";
+import type { JsonObject, RunOutcome, RunRequest, RunRow, RunState, SvcError, Usage } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import { noUsage } from "../models/turn.ts";
 
@@ -8,12 +8,17 @@ export interface StoredOutcome extends RunOutcome {
   texts: string[];
   /** Notes for the caller beside the answer. */
   notes?: string[];
+  /** Nobody repeats the request: texts and calls are those of the transcript. */
+  isRepeatable?: false;
   /** Too many were waiting: the message stays in the history, no model reads it. */
   isLeftOut?: true;
 }
 
 /** Stop reason of a run whose message was answered by the turn of another. */
 export const MERGED = "merged";
+
+/** Between the texts of a run where they are one. */
+export const BETWEEN_TEXTS = "\n\n";
 
 /** Message of a run whose end nobody saw. */
 export const INTERRUPTED = "the gateway stopped during this run; send the message again with a new key to repeat it";
@@ -51,9 +56,19 @@ export function failureError(runId: string, outcome: RunOutcome): SvcError {
   );
 }
 
+/** An outcome as its row holds it: the answer stands there once, and not at all for a run that nobody repeats. */
+export function toStored(
+  { text: _, texts, reasoning, toolCalls, ...rest }: StoredOutcome,
+  { isRepeatable = true }: Pick<RunRequest, "isRepeatable">,
+): JsonObject {
+  if (!isRepeatable && rest.status === "ok") return { ...rest, isRepeatable: false };
+  return { ...rest, texts, toolCalls, ...(reasoning === undefined ? {} : { reasoning }) };
+}
+
 /** The outcome of a stored run that is not alive any more. */
 export function outcomeOf(row: RunRow): StoredOutcome {
-  const stored = row.outcome as Partial<StoredOutcome> | undefined;
+  const inRow = row.outcome as Partial<StoredOutcome> | undefined;
+  const stored: Partial<StoredOutcome> | undefined = inRow && { text: inRow.texts?.join(BETWEEN_TEXTS) ?? "", ...inRow };
   if (stored?.status && row.state !== "queued" && row.state !== "running" && row.state !== "interrupted") {
     return { ...emptyOutcome(row), ...stored };
   }

@@ -79,6 +79,8 @@ export class Run {
   hold: Disposable | undefined;
   /** True when another turn was running. */
   waited = false;
+  /** Its outcome once it has succeeded, stored or not. */
+  success: StoredOutcome | undefined;
   /** The run whose turn answers this one's message, too. */
   lead: Run | undefined;
   /** Runs whose messages this turn answers, too, in order of acceptance. */

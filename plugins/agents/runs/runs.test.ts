@@ -6,7 +6,7 @@ import { requestBlocks, toAttachments } from "./attachments.ts";
 import { isResetMessage, isStopMessage, queueModeAsked, splitReset } from "./commands.ts";
 import { EventLog } from "./event-log.ts";
 import { RunFailure, toRunFailure } from "./failure.ts";
-import { failureError, outcomeOf, statesOf, successPayload } from "./outcome.ts";
+import { failureError, outcomeOf, statesOf, successPayload, toStored } from "./outcome.ts";
 import { systemParts } from "./prompt.ts";
 
 /** As the state store throws them. */
@@ -106,6 +106,18 @@ describe("outcomes", () => {
         meta: { durationMs: 5, stopReason: "stop", agentMeta: { sessionId: "s", provider: "p", model: "m", usage: noUsage } },
       },
     });
+  });
+
+  test("a row holds the answer once, and that of a run that nobody repeats not at all", () => {
+    const outcome = { ...base, texts: ["one", "two"], text: "one\n\ntwo", reasoning: "Hm.", status: "ok" as const };
+    const stored = toStored(outcome, {});
+    expect(JSON.stringify(stored).split("two")).toHaveLength(2);
+    expect(outcomeOf({ ...row, outcome: stored })).toMatchObject(outcome);
+
+    const { text, texts, reasoning, toolCalls, ...rest } = outcome;
+    expect(toStored(outcome, { isRepeatable: false })).toEqual({ ...rest, isRepeatable: false });
+    const failed = { ...outcome, status: "error" as const };
+    expect(toStored(failed, { isRepeatable: false })).toMatchObject({ texts: ["one", "two"] });
   });
 
   test("a failure carries payload and error of the same text", () => {

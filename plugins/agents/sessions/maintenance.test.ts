@@ -118,7 +118,16 @@ describe("by age", () => {
       await store.commit([...used(`${name}:${id}`, DAY_MS), ...used(`${name}:${randomUUID()}`, DAY_MS + 1)]);
       await store.commit(used(`${name}-user:ada`, 2 * DAY_MS));
     }
+    const key = `agent:main:openai:${randomUUID()}`;
+    const old = { ...newSession(key, "main", passAt - DAY_MS - 1), lastRunId: "old-run" };
+    const ids = { runId: "old-run", sessionKey: key, sessionId: old.sessionId, agentId: "main" };
+    const run = { ...ids, state: "ok" as const, trigger: "user" as const, bootId: "b", createdAt: 1, endedAt: 2 };
+    await store.commit([
+      { op: "session.put", session: old },
+      { op: "run.put", run },
+    ]);
     await pass();
+    expect(await store.runs.get("old-run")).toBeUndefined();
     expect(await keys(store)).toEqual([`openai:${id}`, "openai-user:ada", `openresponses:${id}`, "openresponses-user:ada"].sort());
   });
 

@@ -114,13 +114,17 @@ async function removeSession(pass: Pass, row: SessionRow): Promise<boolean> {
   return isGone;
 }
 
-/** False for a session that got an event, or another transcript, since it was read. */
-async function deleteUnused(kit: Pick<Kit, "store">, { key, sessionId }: SessionRow): Promise<boolean> {
+/** False for a session that got an event, or another transcript, since it was read, or has a run. */
+async function deleteUnused(kit: Pick<Kit, "store">, { key, sessionId, lastRunId }: SessionRow): Promise<boolean> {
+  // The run of a single request goes with it: after a day nobody repeats it.
+  const run = lastRunId !== undefined && isStatelessKey(key) ? [{ op: "run.delete" as const, runId: lastRunId }] : [];
   try {
-    await kit.store().commit([{ op: "session.delete", key, deleteTranscript: false, expectedSessionId: sessionId, ifNoEvents: true }]);
+    await kit
+      .store()
+      .commit([{ op: "session.delete", key, deleteTranscript: false, expectedSessionId: sessionId, ifNoEvents: true }, ...run]);
     return true;
   } catch (error) {
-    if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed")) return false;
+    if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed") || isSvcError(error, "run-state")) return false;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { isSvcError, messageOf } from "svc/sdk";
+import { type Agents, isSvcError, messageOf, type StoreOp } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import type { Run } from "../runs/run.ts";
 
@@ -9,19 +9,21 @@ export function isStatelessKey(key: string): boolean {
   return statelessKey.test(key);
 }
 
-/** Newest single requests whose sessions stay for people to look at, and sessions that are removed at a time. */
+/** Newest single requests whose sessions stay for people to look at, and requests that are removed at a time. */
 const KEPT = 4;
 const REMOVED_AT_ONCE = 4;
 
 type Ended = Pick<Run, "id" | "sessionKey" | "sessionId">;
 
 /**
- * Removes the sessions of single requests that succeeded, but for the newest: their callers have the answer, and nobody can continue them. The rows of the
- * runs stay as those of others do; what failed, or was cut off, stays until the maintenance of sessions takes it.
+ * Removes what single requests that succeeded have left, but for the newest: their callers have the answer, and nobody can continue them. Of others without a
+ * session of their own, whose conversation may go on, the row of the run goes. Rows of runs that may be repeated stay as those of other runs do; what failed, or
+ * was cut off, stays until the maintenance of sessions takes it.
  */
 export class SingleRequests {
   readonly #kit: Kit;
-  #ended: Ended[] = [];
+  #singles: Ended[] = [];
+  #rows: string[] = [];
 
   constructor(kit: Kit) {
     this.#kit = kit;
@@ -29,34 +31,57 @@ export class SingleRequests {
 
   /** Called at the end of each run; never waits. */
   ended({ id, sessionKey, sessionId, request, done }: Run): void {
-    if (request.transcript !== "single" || !isStatelessKey(sessionKey)) return;
+    const isSingle = request.transcript === "single";
+    if (!isStatelessKey(sessionKey) || (!isSingle && request.isRepeatable !== false)) return;
     done
       .then(async ({ status }) => {
         if (status !== "ok" || this.#kit.config.session.maintenance.mode !== "enforce") return;
-        this.#ended.push({ id, sessionKey, sessionId });
-        if (this.#ended.length < KEPT + REMOVED_AT_ONCE) return;
-        await Promise.all(this.#ended.splice(0, REMOVED_AT_ONCE).map((run) => this.#remove(run)));
+        await (isSingle ? this.#addSingle({ id, sessionKey, sessionId }) : this.#addRow(id));
       })
-      .catch((error: unknown) => this.#kit.ctx.logger.debug("sessions of single requests stay for a day", { error: messageOf(error) }));
+      .catch((error: unknown) => this.#kit.ctx.logger.debug("what single requests left stays for a day", { error: messageOf(error) }));
   }
 
-  /** A session that somebody has used, pinned or named since stays. */
-  #remove({ id, sessionKey, sessionId }: Ended): Promise<void> {
-    const kit = this.#kit;
-    return kit.sessionLock.run(sessionKey, async () => {
-      const row = await kit.store().sessions.get(sessionKey);
-      const isOurs = row?.sessionId === sessionId && row.lastRunId === id && !row.pinned && row.label === undefined;
-      if (!isOurs || runsOf(kit, sessionKey).length > 0) return;
-      try {
-        await kit
-          .store()
-          .commit([{ op: "session.delete", key: sessionKey, deleteTranscript: true, expectedSessionId: sessionId, ifNoEvents: true }]);
-      } catch (error) {
-        if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed")) return;
-        throw error;
-      }
-      kit.events.sessionGone(row);
-      kit.ends.ended({ sessionKey, agentId: row.agentId, sessionId }, "deleted");
-    });
+  async #addSingle(run: Ended): Promise<void> {
+    this.#singles.push(run);
+    if (this.#singles.length < KEPT + REMOVED_AT_ONCE) return;
+    const gone = this.#singles.splice(0, REMOVED_AT_ONCE);
+    await Promise.all(gone.map(({ id: runId, sessionKey, sessionId }) => forgetRequest(this.#kit, { runId, sessionKey, sessionId })));
   }
+
+  async #addRow(runId: string): Promise<void> {
+    this.#rows.push(runId);
+    if (this.#rows.length < REMOVED_AT_ONCE) return;
+    const gone = this.#rows.splice(0);
+    await this.#kit.store().commit(gone.map((id) => ({ op: "run.delete", runId: id })));
+  }
+}
+
+type Request = Parameters<Agents["forget"]>[0];
+
+/** See `Agents.forget`. */
+export async function forgetRequest(kit: Kit, request: Request): Promise<void> {
+  const { runId, sessionKey } = request;
+  if (!isStatelessKey(sessionKey) || kit.config.session.maintenance.mode !== "enforce") return;
+  const run = await kit.store().runs.get(runId);
+  const row: StoreOp[] = run?.outcome?.isRepeatable === false ? [{ op: "run.delete", runId }] : [];
+  await kit.sessionLock.run(sessionKey, async () => {
+    if (!(await forgetSession(kit, request, row)) && row.length > 0) await kit.store().commit(row);
+  });
+}
+
+/** False for a session that is gone, or that somebody has used, pinned or named since. */
+async function forgetSession(kit: Kit, { runId, sessionKey, sessionId }: Request, row: StoreOp[]): Promise<boolean> {
+  const session = await kit.store().sessions.get(sessionKey);
+  const isOurs = session?.sessionId === sessionId && session.lastRunId === runId && !session.pinned && session.label === undefined;
+  if (!isOurs || runsOf(kit, sessionKey).length > 0) return false;
+  const remove: StoreOp = { op: "session.delete", key: sessionKey, deleteTranscript: true, expectedSessionId: sessionId, ifNoEvents: true };
+  try {
+    await kit.store().commit([remove, ...row]);
+  } catch (error) {
+    if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed")) return false;
+    throw error;
+  }
+  kit.events.sessionGone(session);
+  kit.ends.ended({ sessionKey, agentId: session.agentId, sessionId }, "deleted");
+  return true;
 }

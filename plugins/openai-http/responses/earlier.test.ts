@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PluginContext } from "svc/sdk";
+import { eventually } from "svc/sdk/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { EarlierResponses } from "./earlier.ts";
 
@@ -11,10 +12,14 @@ const responseId = () => `resp_${randomUUID()}`;
 let now: number;
 let rows: Map<string, unknown>;
 let current: string;
+let outcome: object;
+let forgotten: string[];
 beforeEach(() => {
   now = 1_000_000;
   rows = new Map();
   current = "s1";
+  outcome = { texts: ["said", "more"] };
+  forgotten = [];
 });
 
 /** The plugin as a start of the gateway makes it, on the rows of the one before. */
@@ -27,10 +32,27 @@ function start(): EarlierResponses {
   };
   const store = {
     sessions: { get: async () => ({ sessionId: current }) },
-    runs: { get: async () => ({ outcome: { text: "said" } }) },
+    runs: { get: async () => ({ outcome }) },
+    messages: {
+      page: async () => [
+        { role: "assistant", runId: "other", content: [{ type: "text", text: "not this" }] },
+        { role: "user", runId: [...rows.keys()][0]?.slice("response:".length), content: [{ type: "text", text: "asked" }] },
+        {
+          role: "assistant",
+          runId: [...rows.keys()][0]?.slice("response:".length),
+          content: [{ type: "text", text: "from the transcript" }],
+        },
+      ],
+    },
   };
+  const agents = { forget: async ({ runId }: { runId: string }) => void forgotten.push(runId) };
   const logger = { warn: () => undefined, debug: () => undefined };
-  const ctx = { kv, logger, clock: { now: () => now, monotonic: () => now }, service: () => store };
+  const ctx = {
+    kv,
+    logger,
+    clock: { now: () => now, monotonic: () => now },
+    service: (name: string) => (name === "agents@1" ? agents : store),
+  };
   return new EarlierResponses(ctx as unknown as PluginContext);
 }
 
@@ -41,10 +63,17 @@ describe("a response", () => {
     now += 30 * 60_000 - 1;
 
     expect(await start().sessionOf(id, owner)).toEqual(found);
-    expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBe("said");
+    expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBe("said\n\nmore");
     now += 1;
     await expect(start().sessionOf(id, owner)).rejects.toMatchObject({ code: "v1-previous-response-not-found" });
     expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBeUndefined();
+  });
+
+  test("whose run has no text is read in the transcript", async () => {
+    const id = responseId();
+    outcome = { isRepeatable: false };
+    await start().record(id, session, owner, []);
+    expect(await start().textOf(id.replace("resp_", "msg_"), owner)).toBe("from the transcript");
   });
 
   test.each([
@@ -77,12 +106,13 @@ describe("a response", () => {
       await earlier.record(id, session, owner, []);
     }
 
+    await eventually(() => expect(forgotten).toEqual([ids[0]]));
     expect(rows.size).toBe(500);
     expect(JSON.stringify([...rows])).not.toContain(owner.caller);
     expect(await earlier.sessionOf(ids[500] as string, owner)).toEqual(found);
     now += 30 * 60_000;
     for (let i = 0; i < 26; i++) await earlier.record(responseId(), session, owner, []);
-    expect(rows.size).toBe(26);
+    await eventually(() => expect(rows.size).toBe(26));
   });
 
   test("with a long history that was not stored is not found after a restart", async () => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isRecord, messageOf, type PluginContext, type RunRequest } from "svc/sdk";
+import { isRecord, type MessageBlock, messageOf, type PluginContext, type RunRequest, stripFrames } from "svc/sdk";
 import { openAiHttpErrors } from "../errors.ts";
 import { GivenHistories } from "./given-history.ts";
 import { responseOfMessage } from "./resource.ts";
@@ -11,6 +11,10 @@ const MAX_ROWS = 500;
 /** Rows that are dropped with one that is added. */
 const MAX_DROPPED = 20;
 const PREFIX = "response:";
+/** Newest messages of a conversation among which an answer is looked for. */
+const MAX_MESSAGES = 400;
+/** Between the texts of one answer. */
+const BETWEEN_TEXTS = "\n\n";
 
 type GivenTurns = NonNullable<RunRequest["history"]>;
 
@@ -91,9 +95,14 @@ export class EarlierResponses {
   /** The text of an earlier answer by the id of its message; undefined for one that is not known. */
   async textOf(itemId: string, owner: ResponseOwner): Promise<string | undefined> {
     const id = responseOfMessage(itemId);
-    if (id === undefined || !(await this.#find(id, owner))) return undefined;
-    const text = (await this.#ctx.service("store@2").runs.get(id))?.outcome?.text;
-    return typeof text === "string" ? text : undefined;
+    const row = id === undefined ? undefined : await this.#find(id, owner);
+    if (id === undefined || row === undefined) return undefined;
+    const { runs, messages } = this.#ctx.service("store@2");
+    const texts = (await runs.get(id))?.outcome?.texts;
+    if (Array.isArray(texts)) return texts.join(BETWEEN_TEXTS);
+    const rows = await messages.page(row.sessionId, { limit: MAX_MESSAGES });
+    const said = rows.flatMap(({ role, runId, content }) => (role === "assistant" && runId === id ? [textOf(content)] : []));
+    return said.filter((text) => text !== "").join(BETWEEN_TEXTS);
   }
 
   async #find(id: string, owner: ResponseOwner): Promise<Row | undefined> {
@@ -113,14 +122,28 @@ export class EarlierResponses {
     return this.#known;
   }
 
+  /** Removes the row, and the conversation with it where this was its last response and nobody else has used it. */
+  async #forget(key: string): Promise<void> {
+    const row = toRow(await this.#ctx.kv.get(key));
+    await this.#ctx.kv.delete(key);
+    if (!row) return;
+    const { sessionKey, sessionId } = row;
+    await this.#ctx.service("agents@1").forget({ runId: key.slice(PREFIX.length), sessionKey, sessionId });
+  }
+
   #tidy(known: Map<string, number>, now: number): void {
     let left = MAX_DROPPED;
     for (const [key, at] of known) {
       if ((known.size <= MAX_ROWS && now - at < TTL_MS) || left-- === 0) return;
       known.delete(key);
-      this.#ctx.kv.delete(key).catch((error: unknown) => this.#ctx.logger.debug("an old response stays", { key, error: messageOf(error) }));
+      this.#forget(key).catch((error: unknown) => this.#ctx.logger.debug("an old response stays", { key, error: messageOf(error) }));
     }
   }
+}
+
+/** What a client saw of an answer. */
+function textOf(content: readonly MessageBlock[]): string {
+  return stripFrames(content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""));
 }
 
 /** The id is the salt: it is new for each response. */

@@ -45,7 +45,7 @@ export function createResponsesHandler(
     const repeated = isKeyed ? await repeatedRun(id, call, ctx) : undefined;
     const { handle, given } = repeated
       ? { handle: repeated, given: undefined }
-      : await begin(id, { call, request, owner, earlier, pdf }, ctx);
+      : await begin({ id, isKeyed }, { call, request, owner, earlier, pdf }, ctx);
     const head = {
       id,
       createdAtMs: handle.acceptedAt,
@@ -53,7 +53,14 @@ export function createResponsesHandler(
       previousResponseId: request.previousResponseId,
       echo: request.echo,
     };
-    const work = { call, request, owner, handle, head, record: () => earlier.record(id, handle, owner, given) };
+    const work = {
+      call,
+      request,
+      owner,
+      handle,
+      head,
+      record: async () => (request.isStored ? earlier.record(id, handle, owner, given) : undefined),
+    };
     const answer = request.stream ? streamed(work, ctx) : await whole(work);
     if (isRepeat(handle)) answer.headers.set("Idempotent-Replay", "true");
     return answer;
@@ -80,7 +87,11 @@ interface Begun {
   given: NonNullable<RunRequest["history"]>;
 }
 
-async function begin(id: string, { call, request, owner, earlier, pdf }: Begin & { pdf: PdfReader }, ctx: PluginContext): Promise<Begun> {
+async function begin(
+  { id, isKeyed }: { id: string; isKeyed: boolean },
+  { call, request, owner, earlier, pdf }: Begin & { pdf: PdfReader },
+  ctx: PluginContext,
+): Promise<Begun> {
   const { target, remembered } = await targetOf({ call, request, owner, earlier }, ctx);
   const turn = toResponsesTurn(
     request.input,
@@ -100,10 +111,13 @@ async function begin(id: string, { call, request, owner, earlier, pdf }: Begin &
   const { clientTools, demand, thinking, sampling } = request;
   const instruction = demand ? demandInstruction(demand, clientTools) : "";
   const system = [request.instructions, ...turn.system, ...texts, instruction].filter((text) => text !== "").join("\n\n");
-  const given = target.isFresh ? (isLong(turn.history) ? turn.history : []) : remembered;
+  const isSingle = target.isFresh && !request.isStored;
+  const given = target.isFresh ? (isSingle || isLong(turn.history) ? turn.history : []) : remembered;
   const history = target.isFresh ? turn.history : [...given, ...turn.history];
   const run: RunRequest = {
     runId: id,
+    isRepeatable: isKeyed,
+    ...(isSingle ? { transcript: "single" as const } : {}),
     message: turn.message,
     agentId: target.agentId,
     sessionKey: target.sessionKey,

@@ -51,6 +51,8 @@ export interface ResponsesRequest extends ClientTools {
   stream: boolean;
   user: string | undefined;
   previousResponseId: string | undefined;
+  /** False: nobody goes on with the response or refers to it. */
+  isStored: boolean;
   sampling: ModelSampling;
   /** Level of `reasoning.effort`. */
   thinking: string | undefined;
@@ -82,6 +84,7 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
     stream: fields.stream ?? false,
     user: fields.user ? fields.user : undefined,
     previousResponseId: fields.previous_response_id ?? undefined,
+    isStored: fields.store !== false,
     sampling: {
       ...parseSampling({ temperature, top_p, presence_penalty, frequency_penalty, parallel_tool_calls }),
       ...(effort === undefined ? {} : { reasoningEffort: effort }),
