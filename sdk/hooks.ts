@@ -1,6 +1,7 @@
 import type { SvcConfig } from "./config/root.ts";
 import { hookErrors } from "./errors.ts";
 import type { Permission } from "./types/manifest.ts";
+import type { MessageRoute } from "./types/messaging.ts";
 import type { ReloadAction } from "./types/reload.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
 
@@ -219,7 +220,14 @@ export const hooks = {
     },
   ),
   "prompt.build": hook<
-    Omit<RunIds, "runId"> & { trigger: string; system: readonly string[]; context: readonly string[]; tools: readonly string[] }
+    Omit<RunIds, "runId"> & {
+      trigger: string;
+      system: readonly string[];
+      context: readonly string[];
+      tools: readonly string[];
+      /** Place on a channel that the message comes from. */
+      place?: MessageRoute;
+    }
   >()("modify", "system prompt parts, context for this run and tool names; adding text is free, tools can only be narrowed", {
     permissions: ["hooks.conversation", "hooks.prompt"],
     filters: run,
@@ -247,9 +255,9 @@ export const hooks = {
     "a heartbeat of an agent is about to start; `reason` is `interval` or what woke it",
     { filters: session },
   ),
-  "tool.before": hook<RunIds & { tool: string; args: unknown }, { args: unknown }>()(
+  "tool.before": hook<RunIds & { tool: string; args: unknown; place?: MessageRoute }, { args: unknown }>()(
     "gate",
-    "a tool is about to run; may return other `args`",
+    "a tool is about to run; may return other `args`. `place`: where on a channel the message or call comes from",
     { ...texts, filters: [...session, "tool"], revises: ["args"] },
   ),
   "tool.after": hook<RunIds & { tool: string; ok: boolean; ms: number }>()("observe", "a tool has run", {

@@ -1,5 +1,6 @@
 import type { Channel, MessageRoute, OutboundRequest, SvcConfig } from "svc/sdk";
 import { idFault } from "svc/sdk/internal";
+import { type GroupPolicy, groupOf, policyOf } from "./accounts/policy.ts";
 import { type Channels, defaultAccount, WEBCHAT } from "./channels.ts";
 import { messagingErrors } from "./errors.ts";
 
@@ -31,6 +32,20 @@ export function resolveRoute(
     ...(accountId === undefined ? {} : { accountId }),
     ...given(request, ["threadId"]),
   };
+}
+
+/** See `Messaging.toolsIn`. */
+export function toolsIn(
+  { channel: name, to, accountId }: Pick<MessageRoute, "channel" | "to" | "accountId">,
+  { channels, config }: { channels: Channels; config: SvcConfig },
+): GroupPolicy["tools"] {
+  const id = channels.idOf(name);
+  const channel = id === undefined ? undefined : channels.get(id);
+  if (!channel || to === undefined) return undefined;
+  const prefixed = channelOfPrefix(to, channels);
+  const recipient = prefixed?.channel === channel ? prefixed.rest : to;
+  const policy = policyOf(config, channel.id, accountId ?? defaultAccount(channel, config) ?? "default");
+  return groupOf(policy, channel.target.normalize(recipient) ?? recipient, false)?.tools;
 }
 
 /** The lane of a message is made of these, and has to come back from the store as it was. */

@@ -9,7 +9,7 @@ import { withPrefix } from "./outbound/response-prefix.ts";
 import { isSendAllowed } from "./outbound/send-policy.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
 import type { Queue } from "./queue/queue.ts";
-import { type RouteRequest, resolveRoute } from "./routes.ts";
+import { type RouteRequest, resolveRoute, toolsIn } from "./routes.ts";
 import type { Waits } from "./waits.ts";
 
 /** Largest text of a message, and payload of one of its rows, in bytes of JSON. A row of the store holds 256 KiB. */
@@ -47,6 +47,7 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
     channelOf: (name) => channels.idOf(name),
     resolveTarget: routeOf,
     lastRoute,
+    toolsIn: (place) => toolsIn(place, { channels, config: ctx.snapshot() }),
     waitDelivered: (uid, options) => waits.wait(uid, options),
     async deliver(request) {
       const route = await routeOf(request);

@@ -10,6 +10,7 @@ import { imageFetcher } from "./image-urls.ts";
 import { addEarlierImages, decodeImages } from "./images.ts";
 import { modelReads } from "./model-reads.ts";
 import type { PdfReader } from "./pdf/reader.ts";
+import { placeOf } from "./place.ts";
 import { type Turn, toTurn } from "./prompt.ts";
 import { relay } from "./relay.ts";
 import { type ChatRequest, parseChatRequest } from "./request.ts";
@@ -55,6 +56,7 @@ interface Deps {
 }
 
 async function toRunRequest(request: ChatRequest, call: HttpCall, { ctx, pdf }: Deps): Promise<RunRequest> {
+  const place = placeOf(call.req.headers);
   const turn = toTurn(request.messages);
   const images = await decodeImages(
     turn.images,
@@ -80,6 +82,7 @@ async function toRunRequest(request: ChatRequest, call: HttpCall, { ctx, pdf }: 
     trigger: "user",
     actor: { kind: "http", scopes: call.scopes },
     ...(images.length + attachments.length > 0 ? { attachments: [...images, ...attachments] } : {}),
+    ...(place ? { place } : {}),
     ...(model === undefined ? {} : { model }),
     ...(system === "" ? {} : { extraSystem: system }),
     ...(turn.history.length > 0 ? { history: turn.history } : {}),

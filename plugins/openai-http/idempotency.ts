@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { HttpCall, PluginContext, RunHandle, SvcConfig } from "svc/sdk";
 import { badRequest } from "./errors.ts";
+import { placeHeaders } from "./place.ts";
 
 /** Longest key. */
 const MAX_KEY_CHARS = 256;
@@ -9,7 +10,7 @@ const MAX_KEY_CHARS = 256;
 const SLICE_BYTES = 1024 * 1024;
 
 /** Headers that decide what a request means or may do. */
-const decidingHeaders = ["x-svc-session-key", "x-svc-agent-id", "x-svc-model", "x-svc-scopes"];
+const decidingHeaders = ["x-svc-session-key", "x-svc-agent-id", "x-svc-model", "x-svc-scopes", ...placeHeaders];
 
 /** The id of a request; a repeat under the same key has the same one. */
 export interface RequestId {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Agents, type HttpCall, isSvcError, normalizedSessionKey } from "svc/sdk";
 import { agentIdPattern, idFault, sharedErrors } from "svc/sdk/internal";
 import { badRequest } from "./errors.ts";
+import { decoded } from "./place.ts";
 
 const invalidModel = "Invalid `model`. Use `svc` or `svc/<agentId>`.";
 const reservedNamespaces = ["subagent:", "cron:", "acp:"];
@@ -44,7 +45,8 @@ export function resolveTarget(
   names = chatSessions,
 ): Target {
   const agentId = namedAgent(request);
-  const given = keyOfHeader(request.headers.get("x-svc-session-key"));
+  const header = request.headers.get("x-svc-session-key");
+  const given = header === null ? null : decoded(header);
   const fault = given === null && request.user !== undefined ? idFault(request.user) : undefined;
   if (fault !== undefined) throw badRequest(`user: ${fault}`);
   const sessionKey = given ?? (request.user === undefined ? names.fresh + randomUUID() : names.user + request.user);
@@ -53,16 +55,6 @@ export function resolveTarget(
     throw badRequest("`x-svc-session-key` cannot use reserved internal session namespaces.");
   }
   return { ...target, isFresh: given === null && request.user === undefined };
-}
-
-/** A header arrives byte by byte: what is UTF-8 was meant as such, and anything else as Latin-1. */
-function keyOfHeader(value: string | null): string | null {
-  if (value === null || !/[\u0080-\u00ff]/.test(value)) return value;
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(value, "latin1"));
-  } catch {
-    return value;
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from "./common.ts";
-import type { OutboundRequest } from "./messaging.ts";
+import type { MessageRoute, OutboundRequest } from "./messaging.ts";
 import type { ModelInput, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store-rows.ts";
@@ -61,6 +61,11 @@ export interface RunRequest {
   /** Bring the answer to a channel if there is one; the outcome says what became of it. */
   deliver?: boolean;
   deliverTo?: DeliverTo;
+  /**
+   * Place on a channel that the message is taken to come from. The prompt names the channel, hooks see the place, the tools of its group hold where `tools` is not
+   * given, and the operator's own are left out. `webchat`, and a channel that is not known, count as none.
+   */
+  place?: MessageRoute;
   /** Narrows the tools of this run: only those of `allow`, none of `deny`. Names, `*` and `group:…` as in `tools`. */
   tools?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Added to the system prompt of this run only. */
@@ -179,6 +184,8 @@ export interface ToolInvocation {
   toolCallId?: string;
   /** A client outside asks: the list of `gateway.tools` holds as well. `isOwner`: it may do everything. */
   outside?: { isOwner: boolean };
+  /** Place on a channel that the call is taken to come from, as that of a run. Default: that of the session, where it is a group. */
+  place?: MessageRoute;
   /** Becomes the argument `action` of a tool that has one, unless it is given. */
   action?: string;
   /** Everything is checked that can be checked without running the tool; the result is empty. */

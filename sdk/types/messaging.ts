@@ -65,6 +65,11 @@ export interface Messaging {
   resolveTarget(
     request: Pick<OutboundRequest, "sessionKey" | "agentId" | "channel" | "to" | "accountId" | "threadId">,
   ): Promise<MessageRoute>;
+  /**
+   * Tools that runs begun by a message in this place are narrowed to (`groups.<id>.tools`): those of the group `to`, or of `*` for one that the config does not
+   * name. Undefined: to none, as without a recipient, in `webchat`, or on a channel that is not known.
+   */
+  toolsIn(place: Pick<MessageRoute, "channel" | "to" | "accountId">): { allow?: readonly string[]; deny?: readonly string[] } | undefined;
   /** Returns the route of the last message from a channel to the session, if there was one. */
   lastRoute(sessionKey: string): Promise<MessageRoute | undefined>;
 }

@@ -15,6 +15,8 @@ import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { catalogProfiles, groupTools, toolSource } from "../tools/catalog.ts";
 import { isInvokable } from "../tools/outside-policy.ts";
+import { whereaboutsIn } from "../tools/place.ts";
+import { isLeft } from "../tools/policy.ts";
 
 /** `tools.catalog`, `tools.effective`, `tools.invoke`. */
 export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
@@ -33,7 +35,8 @@ export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
     handler: async ({ sessionKey }) => {
       const agent = kit.directory.get(kit.directory.resolve({ sessionKey }).agentId);
       await kit.tools.ready();
-      const allowed = kit.tools.all().filter(({ name }) => kit.tools.has(agent, name));
+      const { tools } = whereaboutsIn(kit, await kit.store().sessions.get(kit.directory.resolve({ sessionKey }).sessionKey));
+      const allowed = kit.tools.all().filter(({ name }) => kit.tools.has(agent, name) && isLeft(name, tools));
       const profile = agentSetting(kit.config, agent.id, "tools")?.profile ?? kit.config.tools.profile;
       return { agentId: agent.id, profile, groups: groupTools(allowed) };
     },
@@ -77,7 +80,8 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
   try {
     if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw agentErrors.toolNotFound({ tool: name });
     const signal = AbortSignal.any(ends);
-    const result = await kit.tools.invoke(agent, { name, args }, { ...target, runId: toolCallId, toolCallId, signal });
+    const whereabouts = whereaboutsIn(kit, await kit.store().sessions.get(target.sessionKey));
+    const result = await kit.tools.invoke(agent, { name, args }, { ...target, ...whereabouts, runId: toolCallId, toolCallId, signal });
     return { toolName: name, ...sourceOf(kit, name), ...answer(result) };
   } catch (error) {
     const refusal = refusalOf(error);

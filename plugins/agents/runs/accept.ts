@@ -25,6 +25,7 @@ import { newestMessages } from "../sessions/newest-messages.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { senderDetails } from "../sessions/sender.ts";
 import { hasOperatorTools } from "../tools/operator-tools.ts";
+import { whereaboutsOf } from "../tools/place.ts";
 import { requestBlocks } from "./attachments.ts";
 import { missingTurns, ownTurns } from "./given-history.ts";
 import { hasRoom, queueModeOf } from "./queue.ts";
@@ -62,7 +63,9 @@ export interface AcceptOptions {
  * Checks a request and makes it durable: session, messages and run row in one commit. What comes back is accepted, not started.
  * @throws {SvcError} see `Agents.run`
  */
-export async function acceptRun(request: RunRequest & { runId: string }, options: AcceptOptions, kit: Kit): Promise<Run> {
+export async function acceptRun(given: RunRequest & { runId: string }, options: AcceptOptions, kit: Kit): Promise<Run> {
+  const { place: _, ...asked } = given;
+  const request = { ...asked, ...whereaboutsOf(kit, given) };
   const { agentId, sessionKey } = kit.directory.resolve(request);
   const agent = kit.directory.get(agentId);
   checkRequest(request, agent, kit);

@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { type AssistantPart, type MessageBlock, ModelError, type ModelRequest, messageOf, sleep, type ToolResult } from "svc/sdk";
+import {
+  type AssistantPart,
+  type MessageBlock,
+  ModelError,
+  type ModelRequest,
+  messageOf,
+  type RunRequest,
+  sleep,
+  type ToolResult,
+} from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { withFailover } from "../models/attempts.ts";
@@ -241,7 +250,7 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
   const startedAt = kit.ctx.clock.now();
   kit.events.toolStart(run, call, await present(kit, run.sessionKey));
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
-  const target = { ...ids, signal: run.signal, hasOperatorTools: run.hasOperatorTools, tools: run.request.tools };
+  const target = { ...ids, signal: run.signal, hasOperatorTools: run.hasOperatorTools, tools: run.request.tools, ...placed(run) };
   const isSpent = run.toolCallsLeft === 0;
   if (!isSpent) run.toolCallsLeft -= 1;
   const work = isSpent
@@ -254,6 +263,10 @@ async function runTool(run: Run, kit: Kit, call: ToolCallMade): Promise<ToolResu
   run.signal.throwIfAborted();
   kit.events.toolEnd(run, { ...call, startedAt }, { result, session });
   return result;
+}
+
+function placed({ request: { place } }: Run): Pick<RunRequest, "place"> {
+  return place ? { place } : {};
 }
 
 function assistantMessage(run: Run, kit: Kit, result: TurnResult): NewMessage {

@@ -66,7 +66,9 @@ async function hooked(run: Run, kit: Kit, given: Pick<Parts, "system" | "tools">
   if (!kit.ctx.isHookUsed("prompt.build")) return parts;
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey };
   const meta = { signal: run.signal, runId: run.id, ...ids };
-  const changed = await whileAlive(kit.ctx.runHook("prompt.build", { ...ids, trigger: run.request.trigger, ...parts }, meta), run.signal);
+  const { trigger, place } = run.request;
+  const event = { ...ids, trigger, ...parts, ...(place ? { place } : {}) };
+  const changed = await whileAlive(kit.ctx.runHook("prompt.build", event, meta), run.signal);
   return { system: changed.system, context: changed.context, tools: changed.tools.filter((t) => parts.tools.includes(t)) };
 }
 
@@ -107,7 +109,8 @@ function situation(run: Run, now: number): string {
   const zone = days.resolvedOptions().timeZone;
   // The random name of a session of its own would keep the vendor's cache from covering the conversation that a request carries.
   const session = isStatelessKey(run.sessionKey) ? "" : ` Session: ${run.sessionKey}.`;
-  return `# Now\n\nToday is ${days.format(now)} (${zone}).${session} Workspace: ${run.agent.workspace}`;
+  const channel = run.request.place ? ` Channel: ${run.request.place.channel}.` : "";
+  return `# Now\n\nToday is ${days.format(now)} (${zone}).${session}${channel} Workspace: ${run.agent.workspace}`;
 }
 
 /** The first words of a conversation. */

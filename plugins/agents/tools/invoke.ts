@@ -3,6 +3,7 @@ import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { hasOperatorTools } from "./operator-tools.ts";
 import { isInvokable } from "./outside-policy.ts";
+import { whereaboutsIn } from "./place.ts";
 
 /**
  * Runs a tool that no model called, for another plugin or for one of its clients.
@@ -15,14 +16,13 @@ export async function invokeDirectly(kit: Kit, call: { name: string; args: unkno
   const toolCallId = target.toolCallId ?? `direct-${kit.ctx.clock.now()}`;
   const args = action === undefined ? call.args : withAction(call.args, action, await schemaOf(kit, agent, call.name));
   const where = { agentId, sessionKey, runId: toolCallId, toolCallId, signal };
-  const owned = outside ? { hasOperatorTools: outside.isOwner && (await isOperatorSession(kit, sessionKey)) } : {};
-  return kit.tools.invoke(agent, { name: call.name, args }, { ...where, ...owned, ...(dryRun ? { dryRun } : {}) });
-}
-
-/** Sessions that others write in have none of the operator's own tools, whoever asks. */
-async function isOperatorSession(kit: Kit, key: string): Promise<boolean> {
-  const session = (await kit.store().sessions.get(key)) ?? { key, kind: "direct" as const };
-  return hasOperatorTools({ request: { trigger: "user", actor: { kind: "http", scopes: [] } }, session, events: [] });
+  const stored = await kit.store().sessions.get(sessionKey);
+  const session = stored ?? { key: sessionKey, kind: "direct" as const };
+  const whereabouts = whereaboutsIn(kit, stored, target.place);
+  // Places that others write in have none of the operator's own tools, whoever asks.
+  const request = { trigger: "user" as const, actor: { kind: "http" as const, scopes: [] }, ...whereabouts };
+  const owned = outside ? { hasOperatorTools: outside.isOwner && hasOperatorTools({ request, session, events: [] }) } : {};
+  return kit.tools.invoke(agent, { name: call.name, args }, { ...where, ...owned, ...whereabouts, ...(dryRun ? { dryRun } : {}) });
 }
 
 async function schemaOf(kit: Kit, agent: Parameters<Kit["tools"]["specs"]>[0], name: string) {

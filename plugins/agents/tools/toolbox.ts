@@ -42,6 +42,8 @@ export interface ToolTarget {
   dryRun?: boolean;
   /** Tools that the run is narrowed to. */
   tools?: RunRequest["tools"];
+  /** Where on a channel the message or call comes from. */
+  place?: RunRequest["place"];
 }
 
 /** A tool as it was registered, whoever may use it. */
@@ -172,9 +174,13 @@ async function validated({ tool, schema }: Prepared, args: unknown): Promise<unk
 /** @returns the arguments to call it with */
 async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, target: ToolTarget): Promise<unknown> {
   if (!ctx.isHookUsed("tool.before")) return call.args;
-  const { agentId, sessionKey, runId, signal } = target;
+  const { agentId, sessionKey, runId, signal, place } = target;
   const verdict = await whileAlive(
-    ctx.runHook("tool.before", { runId, agentId, sessionKey, ...call }, { signal, runId, sessionKey, agentId }),
+    ctx.runHook(
+      "tool.before",
+      { runId, agentId, sessionKey, ...call, ...(place ? { place } : {}) },
+      { signal, runId, sessionKey, agentId },
+    ),
     signal,
   );
   if (verdict.block) throw agentErrors.toolBlocked({ tool: call.tool, reason: verdict.reason });

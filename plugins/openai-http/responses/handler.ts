@@ -6,6 +6,7 @@ import { createEventStream, eventStreamHeaders } from "../event-stream.ts";
 import { callerOf, isRepeat, repeatedRun, requestIdOf } from "../idempotency.ts";
 import { modelReads } from "../model-reads.ts";
 import type { PdfReader } from "../pdf/reader.ts";
+import { placeOf } from "../place.ts";
 import { checkBackendModelScope, parseBackendModel, resolveAgent, resolveTarget, type Target } from "../target.ts";
 import { demandInstruction } from "../tools.ts";
 import type { EarlierResponses, ResponseOwner } from "./earlier.ts";
@@ -99,6 +100,7 @@ async function begin(
   );
   if (turn.orphan !== undefined && target.isFresh)
     throw badRequest(`${turn.orphan}.call_id: no function_call with this id comes before it`);
+  const place = placeOf(call.req.headers);
   const model = parseBackendModel(call.req.headers.get("x-svc-model"));
   const reads = modelReads(ctx, { agentId: target.agentId, sessionKey: target.sessionKey, model });
   const { attachments, texts } = await readMedia(turn.media, {
@@ -124,6 +126,7 @@ async function begin(
     trigger: "user",
     actor: { kind: "http", scopes: call.scopes },
     ...(attachments.length > 0 ? { attachments } : {}),
+    ...(place ? { place } : {}),
     ...(model === undefined ? {} : { model }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(system === "" ? {} : { extraSystem: system }),

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { agentSetting, type HttpCall, isSvcError, type PluginContext, type ToolResult } from "svc/sdk";
+import { agentSetting, type HttpCall, isSvcError, type MessageRoute, type PluginContext, type ToolResult } from "svc/sdk";
 import type { createReplays } from "svc/sdk/internal";
 import { callerOf } from "../idempotency.ts";
+import { placeOf } from "../place.ts";
 import { parseToolsRequest, type ToolsRequest } from "./request.ts";
 
 const DEFAULT_TIMEOUT_S = 600;
@@ -20,10 +21,10 @@ export function createToolsHandler(ctx: PluginContext, replays: ReturnType<typeo
   return async (call) => {
     const body = await call.json();
     let request: ToolsRequest;
-    let target: { agentId: string; sessionKey: string };
+    let target: ReturnType<typeof targetOf>;
     try {
       request = parseToolsRequest(body);
-      target = targetOf(ctx, request);
+      target = targetOf(ctx, request, call.req.headers);
     } catch (error) {
       if (isSvcError(error, "unknown-agent"))
         return answer(failure(400, "invalid_request", `Unknown agent id "${String(error.fields.agentId)}"`));
@@ -43,16 +44,22 @@ export function createToolsHandler(ctx: PluginContext, replays: ReturnType<typeo
 }
 
 /** @throws {SvcError} `unknown-agent`, `invalid-session-key` */
-function targetOf(ctx: PluginContext, { agentId, sessionKey }: ToolsRequest): { agentId: string; sessionKey: string } {
-  return ctx.service("agents@1").resolve({
+function targetOf(
+  ctx: PluginContext,
+  { agentId, sessionKey }: ToolsRequest,
+  headers: Headers,
+): { agentId: string; sessionKey: string; place?: MessageRoute } {
+  const place = placeOf(headers);
+  const target = ctx.service("agents@1").resolve({
     ...(agentId === undefined ? {} : { agentId }),
     ...(sessionKey === undefined ? {} : { sessionKey }),
   });
+  return { ...target, ...(place ? { place } : {}) };
 }
 
 interface Invocation {
   request: ToolsRequest;
-  target: { agentId: string; sessionKey: string };
+  target: ReturnType<typeof targetOf>;
   isOwner: boolean;
 }
 
@@ -60,8 +67,8 @@ interface Invocation {
 function replayKeyOf({ request, target, isOwner }: Invocation, caller: string): string | undefined {
   const { idempotencyKey, dryRun, name, action, args } = request;
   if (idempotencyKey === undefined || dryRun) return undefined;
-  const { agentId, sessionKey } = target;
-  const parts = [idempotencyKey, caller, isOwner, agentId, sessionKey, name, action ?? null, args];
+  const { agentId, sessionKey, place = null } = target;
+  const parts = [idempotencyKey, caller, isOwner, agentId, sessionKey, name, action ?? null, args, place];
   return createHash("sha256").update(JSON.stringify(parts)).digest("base64url");
 }
 
