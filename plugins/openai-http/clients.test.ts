@@ -7,10 +7,12 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { createFakeOpenAiEmbeddings, type FakeOpenAiEmbeddings } from "../../test/fakes/embedding-openai.ts";
 import { okText } from "../../test/fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../../test/fakes/openai-server.ts";
-import { needsClients } from "../../test/servers/clients.ts";
+import { needsClients, needsPython } from "../../test/servers/clients.ts";
 
 const folder = join(import.meta.dirname, "../../test/clients");
 const { describe, test } = needsClients(folder);
+const { python, version, test: testPython } = needsPython(join(folder, "python"));
+const page = join(import.meta.dirname, "../../sdk/docs/openai-clients.md");
 
 interface Line {
   client: string;
@@ -46,6 +48,7 @@ describe("a client library with its defaults", () => {
   let embedder: FakeOpenAiEmbeddings;
   let gateway: TestGateway;
   let lines: Line[];
+  let pythonLines: Line[] | undefined;
 
   beforeAll(async () => {
     vendor = await startFakeOpenAi();
@@ -62,14 +65,16 @@ describe("a client library with its defaults", () => {
       plugins: ["store", "agents", "memory-core", "embed-openai", "model-openai-compatible", "openai-http"],
       config: { agents: { list }, models: { providers: { lab: { baseUrl: vendor.url, apiKey: vendor.apiKey, models } } } },
     });
-    const env = { PATH: process.env.PATH, OPENAI_API_KEY: gateway.token };
-    const calling = promisify(execFile)(process.execPath, [join(folder, "calls.mjs"), `${gateway.url}/v1`], { env, timeout: 120_000 });
-    lines = (await calling).stdout
-      .split("\n")
-      // Some libraries talk, too.
-      .filter((line) => line.startsWith('{"client"'))
-      .map((line) => JSON.parse(line) as Line);
+    lines = await calledBy(process.execPath, "calls.mjs");
   });
+
+  async function calledBy(program: string, script: string): Promise<Line[]> {
+    const env = { PATH: process.env.PATH, OPENAI_API_KEY: gateway.token };
+    const { stdout } = await promisify(execFile)(program, [join(folder, script), `${gateway.url}/v1`], { env, timeout: 120_000 });
+    // Some libraries talk, too.
+    const said = stdout.split("\n").filter((line) => line.startsWith('{"client"'));
+    return said.map((line) => JSON.parse(line) as Line);
+  }
 
   afterAll(async () => {
     await gateway?.close();
@@ -79,11 +84,7 @@ describe("a client library with its defaults", () => {
 
   test("gets what it asks for, whatever the call", () => {
     expect(lines.length).toBeGreaterThan(60);
-    const wrong = lines.filter(
-      ({ call, result, error }) => error !== undefined || JSON.stringify(result) !== JSON.stringify(resultOf(call)),
-    );
-
-    expect(wrong).toEqual([]);
+    expect(wrongOf(lines)).toEqual([]);
   });
 
   test("gives the model what was said before, whatever form it has", () => {
@@ -97,10 +98,30 @@ describe("a client library with its defaults", () => {
     expect(turns).toEqual(asked.map(({ client }) => ["one", /langchain|llamaindex/.test(client) ? "1" : okText, "two"]));
   });
 
+  testPython("in Python gets what it asks for, too", async () => {
+    pythonLines = await calledBy(python, "python/calls.py");
+    expect(pythonLines.length).toBeGreaterThan(15);
+    expect(wrongOf(pythonLines)).toEqual([]);
+  });
+
   test("is in the table of the docs, with every call that was made", async () => {
-    await expect(tableOf(lines)).toMatchFileSnapshot("../../sdk/docs/openai-clients.md");
+    const inPython = pythonLines ? pythonTable(pythonLines) : readFileSync(page, "utf8").split(/(?=^## Python$)/m)[1];
+    await expect(`${tableOf(lines)}\n${inPython}`).toMatchFileSnapshot(page);
   });
 });
+
+/** Lines with another result than their call should have. */
+function wrongOf(lines: readonly Line[]): Line[] {
+  return lines.filter(({ call, result, error }) => error !== undefined || JSON.stringify(result) !== JSON.stringify(resultOf(call)));
+}
+
+const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+
+/** The calls of a library that not every machine has: where it is missing, the table stays as it was written last. */
+function pythonTable(lines: readonly Line[]): string {
+  const calls = lines.map(({ call }) => row([call, "yes"])).sort();
+  return `${["## Python", "", row(["Call", `\`openai\` ${version} (PyPI)`]), row(["---", "---"]), ...calls].join("\n")}\n`;
+}
 
 /** A page with a row for each call and a column for each library. */
 function tableOf(lines: readonly Line[]): string {
@@ -108,7 +129,6 @@ function tableOf(lines: readonly Line[]): string {
   const clients = [...new Set(lines.map(({ client }) => client))];
   const calls = [...new Set(lines.map(({ call }) => call))].sort();
   const cell = (client: string, call: string) => (lines.some((line) => line.client === client && line.call === call) ? "yes" : "");
-  const row = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return `${[
     "# Clients of the OpenAI API",
     "",

@@ -117,7 +117,7 @@ async function historyOf(client: SvcClient, sessionKey: string): Promise<Array<{
   });
 }
 
-test("a response that a kill cut off: the session says so, its key runs nothing again, and earlier responses can be continued", async () => {
+test("a response and a chat completion that a kill cut off: the session says so, its key runs nothing again, and earlier responses can be continued", async () => {
   await gateway?.kill("SIGTERM");
   const vendor = await startFakeOpenAi();
   try {
@@ -127,26 +127,34 @@ test("a response that a kill cut off: the session says so, its key runs nothing 
     gateway = await startGateway(home);
     const post = (body: object, { key, model = "ok" }: { key: string; model?: string }) => {
       const headers = { authorization: `Bearer ${token}`, "idempotency-key": key, "x-svc-session-key": key, "x-svc-model": `lab/${model}` };
-      return fetch(`${gateway?.url}/v1/responses`, { method: "POST", headers, body: JSON.stringify({ model: "svc", ...body }) });
+      const path = "messages" in body ? "/v1/chat/completions" : "/v1/responses";
+      return fetch(`${gateway?.url}${path}`, { method: "POST", headers, body: JSON.stringify({ model: "svc", ...body }) });
     };
     const whole = { input: "one" };
     const first = (await (await post(whole, { key: "whole" })).json()) as { id: string };
-    const cut = { input: "drip", stream: true };
-    const stream = (await post(cut, { key: "cut", model: "slow-drip" })).body?.getReader();
-    for (let seen = ""; !seen.includes("response.output_text.delta"); ) seen += Buffer.from((await stream?.read())?.value ?? []).toString();
+    const cut = [
+      { key: "cut", body: { input: "drip", stream: true }, delta: "response.output_text.delta" },
+      { key: "cut-chat", body: { messages: [{ role: "user", content: "drip" }], stream: true }, delta: '"content":' },
+    ];
+    const streams = await Promise.all(
+      cut.map(async ({ key, body, delta }) => {
+        const stream = (await post(body, { key, model: "slow-drip" })).body?.getReader();
+        for (let seen = ""; !seen.includes(delta); ) seen += Buffer.from((await stream?.read())?.value ?? []).toString();
+        return stream;
+      }),
+    );
     await gateway.kill("SIGKILL");
-    await stream?.cancel().catch(() => undefined);
+    for (const stream of streams) await stream?.cancel().catch(() => undefined);
 
     gateway = await startGateway(home);
     const client = await connect(gateway.url);
     const asked = () => vendor.requests.filter(({ method }) => method === "POST");
     const before = asked().length;
-    expect(await historyOf(client, "cut")).toMatchObject([{ role: "user", text: "drip" }]);
     const { sessions } = await client.request("sessions.list", { limit: 100 });
-    expect(sessions.find(({ key }) => key === "agent:main:cut")).toMatchObject({ status: "interrupted" });
-    for (const body of [cut, cut]) {
-      const text = await (await post(body, { key: "cut", model: "slow-drip" })).text();
-      expect(text).toContain('"code":"interrupted"');
+    for (const { key, body } of cut) {
+      expect(await historyOf(client, key)).toMatchObject([{ role: "user", text: "drip" }]);
+      expect(sessions.find((session) => session.key === `agent:main:${key}`)).toMatchObject({ status: "interrupted" });
+      for (const again of [body, body]) expect(await (await post(again, { key, model: "slow-drip" })).text()).toContain('"code":"interrupted"');
     }
     const again = await post(whole, { key: "whole" });
     expect([again.headers.get("idempotent-replay"), await again.json()]).toMatchObject(["true", first]);

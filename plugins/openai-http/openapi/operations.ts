@@ -11,6 +11,10 @@ type HeaderName = keyof typeof headers;
 export const headers = {
   "x-svc-agent-id": "The agent; wins over `model`.",
   "x-svc-session-key": "The session; wins over `user`.",
+  "x-svc-message-channel": "The channel that the message is taken to come from; default `webchat`, unknown ones are passed over.",
+  "x-svc-message-to": "The group or recipient on that channel, whose tools hold.",
+  "x-svc-account-id": "The account of that channel.",
+  "x-svc-thread-id": "The thread on that channel; hooks see it.",
   "x-svc-model": "The backend model of this request: `provider/model`, a bare id or an alias. Needs the scope `operator.admin`.",
   "Idempotency-Key":
     "At most 256 characters. A repeat with the same body, caller and other headers gets the same answer, with `Idempotent-Replay: true`; nothing runs twice.",
@@ -43,6 +47,7 @@ const refused = [401, 403, 404, 429, 503];
 const refusedPost = [400, ...refused, 408, 413, 500];
 const vendorFails = [402, 502, 504];
 const routing: readonly HeaderName[] = ["x-svc-agent-id", "x-svc-model"];
+const place: readonly HeaderName[] = ["x-svc-message-channel", "x-svc-message-to", "x-svc-account-id", "x-svc-thread-id"];
 
 export const operations: readonly Operation[] = [
   {
@@ -75,7 +80,7 @@ export const operations: readonly Operation[] = [
     about: "One run of an agent, in the form of chat completions.",
     endpoint: "chatCompletions",
     scope: "operator.write",
-    headers: [...routing, "x-svc-session-key", "Idempotency-Key"],
+    headers: [...routing, "x-svc-session-key", ...place, "Idempotency-Key"],
     request: chatRequest,
     answer: chatAnswer,
     event: chatEvent,
@@ -89,7 +94,7 @@ export const operations: readonly Operation[] = [
     about: "One run of an agent, in the form of Open Responses.",
     endpoint: "responses",
     scope: "operator.write",
-    headers: [...routing, "x-svc-session-key", "Idempotency-Key"],
+    headers: [...routing, "x-svc-session-key", ...place, "Idempotency-Key"],
     request: responsesRequest,
     answer: responseObject,
     event: responseEvent,
@@ -117,6 +122,7 @@ export const operations: readonly Operation[] = [
     about: "One call of one tool of an agent, under its policy.",
     endpoint: "toolsInvoke",
     scope: "operator.write",
+    headers: place,
     request: other.toolRequest,
     answer: other.toolAnswer,
     failures: [error, other.toolFailure],
