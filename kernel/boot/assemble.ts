@@ -8,6 +8,7 @@ import type { Listeners } from "../port/listen.ts";
 import type { StartupGate } from "../port/startup-gate.ts";
 import type { HeldLock } from "../process/lock.ts";
 import { type Core, createCore } from "./core.ts";
+import { declareFigures } from "./figures.ts";
 import { shutdown, start, startJobs } from "./lifecycle.ts";
 import { openPlugins } from "./plugins.ts";
 import type { Gateway, GatewayOptions } from "./running-gateway.ts";
@@ -37,6 +38,7 @@ export async function assemble({ options, plan, lock, listeners, startupGate, ev
   });
   logger.redactWith(() => core.config().logging.redactPatterns);
   provideKernelServices(core, listeners);
+  declareFigures(core);
   const transport = startTransport(core, { listeners, startupGate });
   startJobs(core, transport, lock);
   const ready = start(core, transport, mask).catch(async (error: unknown) => {
@@ -138,6 +140,8 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
     },
   };
   core.contributions.add("service", { id: "gateway@1", owner: "kernel", order: -1, value });
+  const diagnostics: Services["diagnostics@1"] = { metrics: core.metrics.read, recordSpans: core.tracer.record };
+  core.contributions.add("service", { id: "diagnostics@1", owner: "kernel", order: -1, value: diagnostics });
   // The machinery is read by the first who opens one.
   const sandbox: Services["sandbox@1"] = {
     openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how),

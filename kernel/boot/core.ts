@@ -28,15 +28,18 @@ import type { EventLoopMonitor } from "../operations/event-loop.ts";
 import { createHealth, type Health } from "../operations/health.ts";
 import { createHolds, type Holds } from "../operations/holds.ts";
 import { createJobs, type Jobs } from "../operations/jobs.ts";
+import { createMetricRegistry, type MetricRegistry } from "../operations/metrics/registry.ts";
 import { createPluginFaults, type PluginFaults } from "../operations/plugin-faults.ts";
 import { createPresence, type Presence } from "../operations/presence.ts";
 import { createRestartDeferral, type RestartDeferral } from "../operations/restart-deferral.ts";
 import { createSafeMode, type SafeMode, type SetTimeout, undoableTimeout } from "../operations/safe-mode.ts";
+import { createTracer, type Tracer } from "../operations/tracer.ts";
 import { createFanout, type Fanout } from "../port/fanout/fanout.ts";
 import type { Listeners } from "../port/listen.ts";
 import { createMethodRegistry, type MethodDeps, type MethodRegistry, type PluginRow } from "../port/methods/registry.ts";
 import type { Phase } from "../port/probes.ts";
 import { createRouteTable, type RouteTable } from "../port/routes.ts";
+import { createPortTelemetry, type PortTelemetry } from "../port/telemetry.ts";
 import type { RootLogger } from "../process/logger.ts";
 import { envValue } from "../process/paths.ts";
 import { secretHealth } from "../secrets/reload-result.ts";
@@ -78,6 +81,9 @@ export interface Core {
   readonly routes: RouteTable;
   readonly fanout: Fanout;
   readonly presence: Presence;
+  readonly metrics: MetricRegistry;
+  readonly tracer: Tracer;
+  readonly telemetry: PortTelemetry;
   readonly health: Health;
   readonly eventLoop: EventLoopMonitor;
   stateVersion(): StateVersion;
@@ -128,7 +134,14 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const config = () => late().reloader.current().config;
 
   const holds = createHolds();
-  const faults = createPluginFaults({ monotonic, logger, degrade: (...why) => late().loader.degrade(...why) });
+  const metrics = createMetricRegistry((owner, error) => {
+    logger.warn(`a gauge of plugin "${owner}" could not be read: ${messageOf(error)}`);
+    faults.failed(owner);
+  });
+  metrics.enable(plan.config.diagnostics.enabled);
+  const tracer = createTracer();
+  const telemetry = createPortTelemetry(metrics, tracer);
+  const faults = createPluginFaults({ monotonic, logger, metrics, degrade: (...why) => late().loader.degrade(...why) });
   const hooks = createHookBus(logger.child("hooks"), {
     monotonic,
     timeoutMs: (plugin, hook) => operatorLimitMs(config(), plugin, hook),
@@ -166,6 +179,9 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     activation,
     fanout,
     presence,
+    metrics,
+    tracer,
+    telemetry,
     jobs,
     health,
     eventLoop,
@@ -183,7 +199,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     startRefusal: undefined,
     notReady: new Map(),
     leaving,
-    methods: openMethods({ hooks, logger, activation, leaving: leaving.signal }, () => attached),
+    methods: openMethods({ hooks, logger, telemetry, activation, leaving: leaving.signal }, () => attached),
     routes: createRouteTable(),
     stateVersion: () => ({ presence: presence.version(), health: health.version() }),
     config,

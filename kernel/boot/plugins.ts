@@ -104,9 +104,11 @@ function createMask(secretPaths: () => string[]) {
 }
 
 function pluginHost(core: Core, mask: (plain: SvcConfig) => SvcConfig): Host {
-  const { hooks, contributions, methods, routes, activation, options, config, logger, plan } = core;
+  const { hooks, contributions, methods, routes, activation, metrics, tracer, options, config, logger, plan } = core;
   return {
     hooks,
+    metrics,
+    tracer,
     contributions,
     methods,
     routes,

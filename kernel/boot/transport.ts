@@ -71,6 +71,7 @@ export function startTransport(
     },
     down: (path) => findDownOwner(core.lazy().loader, "http", (declared) => isRouteFor(declared, path)),
     hooks,
+    telemetry: core.telemetry,
     logger,
     isHookPath(path) {
       const base = config().hooks.path;

@@ -6,6 +6,7 @@ import type { RunningGateway } from "../boot/running-gateway.ts";
 import { loggingSchema } from "../config/sections/logging.ts";
 import { consoleSink } from "../process/console-log.ts";
 import { createLogFile } from "../process/log-file.ts";
+import { createFlagLevels } from "../process/log-flags.ts";
 import { collapseRepeats } from "../process/log-repeats.ts";
 import { createLogger, type RootLogger } from "../process/logger.ts";
 import { envValue } from "../process/paths.ts";
@@ -29,6 +30,8 @@ export interface LogOptions {
   /** `logging` of the config, until there is a gateway; absent when it cannot be read. */
   configured: unknown;
 }
+
+const noFlags: readonly string[] = [];
 
 /** Console and file as `logging.*` wants them. */
 export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "color">, options: LogOptions): GatewayLogs {
@@ -57,7 +60,11 @@ export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "col
     file(record);
   });
   const least = perSnapshot(settings, () => (isLogged(consoleLevel(), fileLevel()) ? fileLevel() : consoleLevel()));
-  const logger = createLogger([sinks], Date.now, least);
+  const flags = perSnapshot(
+    () => gateway?.config().diagnostics.flags ?? noFlags,
+    (named) => createFlagLevels(named),
+  );
+  const logger = createLogger([sinks], Date.now, least, (subsystem) => flags()(subsystem));
   logger.redactWith(() => settings().redactPatterns);
   if (named !== undefined && !logLevels.some((level) => level === named))
     logger.warn(`SVC_LOG_LEVEL: "${named}" is no level and is ignored; expected one of ${logLevels.join(", ")}`);

@@ -24,7 +24,4 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   ],
   "active-memory": ["plugins.entries.active-memory"],
   cron: ["cron"],
-  "diagnostics-otel": ["diagnostics.otel"],
-  "diagnostics-prometheus": ["diagnostics.prometheus"],
-  diagnostics: ["diagnostics.enabled", "diagnostics.flags"],
 };

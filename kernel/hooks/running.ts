@@ -8,11 +8,13 @@ export interface RunningCode {
   trace?: string;
 }
 
-/** State that follows code through its awaits. One storage holds both: each of them costs every promise of the process. */
+/** State that follows code through its awaits. One storage holds all: each of them costs every promise of the process. */
 interface Frame {
   readonly code: RunningCode | undefined;
   /** The call that keeps a plugin from being taken down. */
   readonly call: object | undefined;
+  /** W3C `traceparent` of the span that is being recorded. */
+  readonly span?: string | undefined;
 }
 
 const storage = new AsyncLocalStorage<Frame>();
@@ -23,7 +25,8 @@ export const running = {
   /** Runs code of a plugin under its name. */
   run<T>(code: RunningCode, fn: () => T): T {
     entered?.();
-    return storage.run({ code, call: storage.getStore()?.call }, fn);
+    const at = storage.getStore();
+    return storage.run({ code, call: at?.call, span: at?.span }, fn);
   },
   /** Undefined where no plugin's code runs. */
   getStore: (): RunningCode | undefined => storage.getStore()?.code,
@@ -32,8 +35,20 @@ export const running = {
 /** The call that code belongs to, beside whose code it is; its holder knows what it is. */
 export const runningCall = {
   /** `undefined`: what the code does later is inside no call. */
-  run: <T>(call: object | undefined, fn: () => T): T => storage.run({ code: storage.getStore()?.code, call }, fn),
+  run<T>(call: object | undefined, fn: () => T): T {
+    const at = storage.getStore();
+    return storage.run({ code: at?.code, call, span: at?.span }, fn);
+  },
   getStore: (): object | undefined => storage.getStore()?.call,
+};
+
+/** The span that code belongs to, as a W3C `traceparent`. */
+export const runningSpan = {
+  run<T>(span: string | undefined, fn: () => T): T {
+    const at = storage.getStore();
+    return storage.run({ code: at?.code, call: at?.call, span }, fn);
+  },
+  getStore: (): string | undefined => storage.getStore()?.span,
 };
 
 /** Runs code of a plugin under its name. */

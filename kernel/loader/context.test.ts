@@ -12,6 +12,8 @@ import type { Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import { rootSchema } from "../config/root-schema.ts";
 import { createHookBus } from "../hooks/bus.ts";
 import { operatorLimitMs } from "../hooks/operator-limit.ts";
+import { createMetricRegistry } from "../operations/metrics/registry.ts";
+import { createTracer } from "../operations/tracer.ts";
 import { createMethodRegistry } from "../port/methods/registry.ts";
 import { createRouteTable } from "../port/routes.ts";
 import { createLogger, type LogRecord } from "../process/logger.ts";
@@ -53,6 +55,8 @@ function createHost(config: SvcConfigInput = {}) {
     emit: (event: string) => void emitted.push(event),
     isProtocolEvent: (event: string) => event === "agent",
     activation: createActivation(),
+    metrics: createMetricRegistry(() => undefined),
+    tracer: createTracer(),
     config: () => parsed,
     snapshot: () => maskConfig(parsed, []),
     secret: (path: string) => (path === "models.providers.acme.apiKey" ? "key-of-acme" : undefined),

@@ -16,6 +16,7 @@ import { createProxiedFetch } from "../process/http/proxied-fetch.ts";
 import { createPluginVendor } from "../process/plugin-vendor.ts";
 import { runDoctorCheck, runHealthCheck } from "./checks.ts";
 import type { Host, Instance, InstanceIdentity } from "./instance.ts";
+import { metricsOf, tracedFetch, tracedRequest, tracingOf } from "./instruments.ts";
 import { createPluginKv, type KvProvider } from "./kv.ts";
 import { pluginEnv } from "./plugin-env.ts";
 import { declaredPoints, Registrar } from "./registrar.ts";
@@ -59,6 +60,8 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
   const http = createHttpPool({ env, userAgent: `svc-plugin/${id}`, signal });
   registrations.keep({ dispose: http.close });
   const pluginFetch = createPluginFetch(id, signal, (host.fetch as typeof fetch | undefined) ?? createProxiedFetch({ env, signal }));
+  const tracing = tracingOf(registrar, host.tracer);
+  const request = tracedRequest(tracing, (url, options) => (host.request ?? http.request)(url, options));
   let stateDir: string | undefined;
   const resources: Resources = {
     id,
@@ -90,7 +93,7 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
     kv: kvOf(registrar, host),
     fetch: (input, init) => {
       registrar.assertAlive();
-      return pluginFetch(input, init);
+      return pluginFetch(input, tracedFetch(tracing, init));
     },
     request(url, options) {
       try {
@@ -98,7 +101,7 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
       } catch (error) {
         return Promise.reject(error);
       }
-      return (host.request ?? http.request)(url, options);
+      return request(url, options);
     },
     vendor: createPluginVendor({
       id,
@@ -107,6 +110,8 @@ function createContext(registrar: Registrar, host: Host, signal: AbortSignal): P
       stateDir: host.stateDir,
       alive: () => registrar.assertAlive(),
     }),
+    metrics: metricsOf(registrar, host),
+    tracing,
     runHook: (hook, event, meta) => host.hooks.run(hook, event, meta),
     isHookUsed: (hook) => host.hooks.isUsed(hook),
     onDispose(fn) {

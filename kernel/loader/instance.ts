@@ -5,6 +5,8 @@ import type { HttpRoute } from "../../sdk/types/http.ts";
 import type { Contributes, Manifest, PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { EmitOptions, RpcMethod } from "../../sdk/types/rpc.ts";
 import type { HookBus } from "../hooks/bus.ts";
+import type { MetricRegistry } from "../operations/metrics/registry.ts";
+import type { Tracer } from "../operations/tracer.ts";
 import type { Activation } from "./activation.ts";
 import type { Contributions } from "./contributions.ts";
 import type { Leases } from "./leases.ts";
@@ -58,6 +60,8 @@ export interface Host {
   /** The HTTP listener. @throws {SvcError} `route-conflict` */
   routes: Sink<HttpRoute>;
   activation: Activation;
+  metrics: MetricRegistry;
+  tracer: Tracer;
   /** The bundled plugin in force that declares such a name. */
   reservedBy(kind: keyof Contributes, isSame: (declared: string) => boolean): string | undefined;
   /** Reason why the provider of a service is not running, as the rest of a sentence; undefined when nothing is known. */

@@ -1,5 +1,6 @@
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { Logger } from "../../sdk/types/common.ts";
+import type { MetricRegistry } from "./metrics/registry.ts";
 import type { Stall } from "./watchdog-shared.ts";
 
 /** So many errors of one plugin within the window degrade it. */
@@ -29,14 +30,21 @@ export interface PluginFaults {
 export function createPluginFaults(deps: {
   monotonic(): number;
   logger: Logger;
+  metrics?: MetricRegistry;
   degrade(plugin: string, code: string, reason: string): void;
 }): PluginFaults {
   const countErrors = createWindow(errors, deps.monotonic);
   const countStalls = createWindow(stalls, deps.monotonic);
+  const faults = deps.metrics?.counter(
+    { name: "plugin_faults_total", help: "Errors and stalls of plugins", labels: ["plugin", "kind"] },
+    { id: "kernel" },
+  );
+  faults?.attach();
   let sick: { until: number; message: string } | undefined;
 
   return {
     failed(plugin) {
+      faults?.handle.add(1, plugin, "error");
       if (countErrors(plugin)) deps.degrade(plugin, "too-many-errors", `${errors.count} errors within ${errors.windowMs / 60_000} minutes`);
     },
     blocked({ ms, owner, stack }) {
@@ -47,6 +55,7 @@ export function createPluginFaults(deps: {
       const level = isNamed || ms >= LONG_STALL_MS ? "warn" : "debug";
       deps.logger[level](message, { ...(owner ? { plugin: owner.plugin } : {}), ...(stack.length > 0 ? { stack } : {}) });
       if (ms >= SICK_STALL_MS) sick = { until: deps.monotonic() + SICK_FOR_MS, message };
+      if (isNamed) faults?.handle.add(1, owner.plugin, "stall");
       if (!owner || !isNamed || !countStalls(owner.plugin)) return;
       const reason = `it blocked the event loop ${stalls.count} times within a minute, last in ${owner.what}`;
       deps.degrade(owner.plugin, "blocks-event-loop", reason);

@@ -12,6 +12,7 @@ import type { ClientInfo, RpcCall } from "../../sdk/types/rpc.ts";
 import { followGrants, type Grant } from "../auth/grants.ts";
 import type { Revocations } from "../auth/revocations.ts";
 import { protocolErrors } from "../errors.ts";
+import { validTraceparent } from "../operations/traceparent.ts";
 import { createBadFrames } from "./fanout/bad-frames.ts";
 import type { Fanout, Subscriber, Subscription } from "./fanout/fanout.ts";
 import { createLiveness, type Liveness } from "./fanout/liveness.ts";
@@ -21,7 +22,6 @@ import type { WriteBatcher } from "./fanout/write-batcher.ts";
 import { closeReason, formatAnswer, formatRefusal, parseRequest, refusalClose, tracedFrame } from "./frame-text.ts";
 import { type MethodRegistry, toWireError } from "./methods/registry.ts";
 import { isServing, type Phase } from "./probes.ts";
-import { validTraceparent } from "./traceparent.ts";
 
 export interface ConnectionDeps {
   methods: MethodRegistry;

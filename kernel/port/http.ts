@@ -26,6 +26,7 @@ import { toAnswer } from "./route-answer.ts";
 import { createRouter, type Exchange, pathOf, type RouteMatch } from "./router.ts";
 import { isBelow, type RouteEntry, type RouteTable } from "./routes.ts";
 import { toSendable } from "./sendable.ts";
+import type { PortTelemetry } from "./telemetry.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
 
@@ -38,6 +39,7 @@ export interface HttpDeps {
   /** The plugin that declares a route for this path and is not running, if there is one. */
   down(path: string): DownPlugin | undefined;
   hooks: HookBus;
+  telemetry: PortTelemetry;
   logger: Logger;
   /** Value of `Strict-Transport-Security`, if any. */
   hsts(): string | undefined;
@@ -52,7 +54,10 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
   const route = createRouter({
     routes: deps.routes,
     load: (path) => deps.activation.use("http", path),
-    answer: (exchange, match) => serve(exchange, match, deps),
+    answer: (exchange, match) => {
+      const { req, res } = exchange;
+      return deps.telemetry.serve({ req, res, route: routeName(match) }, () => serve(exchange, match, deps));
+    },
     onError: (error, exchange) => failed(exchange, error, deps),
   });
   return (req, res) => {
@@ -60,9 +65,12 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
     const hsts = deps.hsts();
     if (hsts) res.setHeader("Strict-Transport-Security", hsts);
     const status = deps.clientPolicy.refusalOf(req)?.status;
-    if (status) res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
-    else if (!answerProbe(req, res, deps.probe, (asking) => probeAuth(asking, deps))) {
+    if (status) {
+      deps.telemetry.watch(res, req);
+      res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
+    } else if (!answerProbe(req, res, deps.probe, (asking) => probeAuth(asking, deps))) {
       logEnd(req, res, deps.logger);
+      deps.telemetry.watch(res, req);
       try {
         route(req, res);
       } catch (error) {
@@ -71,6 +79,11 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
       }
     }
   };
+}
+
+/** Path by which a route was declared: those are few, paths of requests are not. */
+function routeName(match: RouteMatch | undefined): string | undefined {
+  return match?.entry?.route.path ?? match?.group.path;
 }
 
 /** A line for each request at its end; never its query, which may hold a secret. */

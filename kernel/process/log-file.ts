@@ -76,7 +76,7 @@ export function createLogFile(options: LogFileOptions): LogFile {
   };
 
   const sink: LogSink = (record) => {
-    if (closed || !isLogged(record.level, level())) return;
+    if (closed || !(record.isFlagged || isLogged(record.level, level()))) return;
     const text = toLogLine(record, process.pid);
     const bytes = Buffer.byteLength(text);
     if (waitingBytes + bytes > MAX_QUEUED_BYTES) {

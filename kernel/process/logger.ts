@@ -2,6 +2,7 @@ import { isNativeError } from "node:util/types";
 import { messageOf } from "../../sdk/errors.ts";
 import { isLogged, type LogLevel } from "../../sdk/log-levels.ts";
 import type { LazyFields, LogFields, Logger } from "../../sdk/types/common.ts";
+import type { FlagLevels } from "./log-flags.ts";
 import { createRedactor } from "./log-redact.ts";
 
 /** One line of the log, before it is written. */
@@ -10,6 +11,8 @@ export interface LogRecord {
   level: "trace" | "debug" | "info" | "warn" | "error";
   subsystem: string;
   message: string;
+  /** Below the level of the log: a flag asks for it. */
+  isFlagged?: true;
   /** Redacted; an error reads as its stack. */
   fields?: LogFields;
   /** The parts of `fields.error`, when that was an error. */
@@ -30,15 +33,24 @@ export interface RootLogger extends Logger {
 /**
  * The process's logger: every record is redacted once and handed to all sinks.
  * @param least least level that any sink writes, asked for at each call: below it nothing is made or redacted
+ * @param flagged least level of a subsystem that logs more than that
  */
-export function createLogger(sinks: LogSink[], now: () => number = Date.now, least: () => LogLevel = () => "trace"): RootLogger {
+export function createLogger(
+  sinks: LogSink[],
+  now: () => number = Date.now,
+  least: () => LogLevel = () => "trace",
+  flagged: FlagLevels = () => undefined,
+): RootLogger {
   const redactor = createRedactor();
   let closed = false;
   const write = (level: LogRecord["level"], subsystem: string, message: string, given?: LazyFields) => {
-    if (closed || !isLogged(level, least())) return;
+    if (closed) return;
+    const isUsual = isLogged(level, least());
+    if (!isUsual && !isLogged(level, flagged(subsystem) ?? "silent")) return;
     const fields = typeof given === "function" ? madeBy(given) : given;
     const clean = redactor.redact(message, { fields, err: partsOf(fields?.error) });
     const record: LogRecord = { ts: now(), level, subsystem, message: clean.message };
+    if (!isUsual) record.isFlagged = true;
     if (clean.fields.fields) record.fields = clean.fields.fields;
     if (clean.fields.err) record.err = clean.fields.err;
     for (const sink of sinks) sink(record);

@@ -2,6 +2,7 @@ import { type Agents, type Lease, type ModelProvider, messageOf, type PluginCont
 import { perSnapshot } from "svc/sdk/internal";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
+import { createFigures } from "./figures.ts";
 import { healthParts, sessionDefaults } from "./health.ts";
 import { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { enqueueSystemEvent } from "./heartbeat/system-events.ts";
@@ -55,6 +56,8 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     models: createModelChoice(config, catalog),
     workspace: createWorkspacePrompt(config),
   }));
+  const lanes = new Lanes((lane) => placesOf(lane, parts().config));
+  const figures = createFigures(ctx, () => ({ waiting: lanes.queued, active: lanes.active }));
   const cooldown = new Cooldown(() => ctx.clock.monotonic());
   forgetReplaced(ctx, cooldown);
   const kit: Kit = {
@@ -67,7 +70,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     get directory() {
       return parts().directory;
     },
-    tools: createToolBox(ctx),
+    tools: createToolBox(ctx, figures),
     catalog,
     get models() {
       return parts().models;
@@ -86,7 +89,8 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       onChange: () => gateway.invalidateHealth(),
     }),
     toolSupport: createToolSupport(catalog),
-    lanes: new Lanes((lane) => placesOf(lane, parts().config)),
+    lanes,
+    figures,
     sessionLock: new KeyedMutex(),
     events,
     ends: createSessionEnds(ctx),

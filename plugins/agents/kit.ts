@@ -1,6 +1,7 @@
 import type { PluginContext, Store, SvcConfig } from "svc/sdk";
 import type { KeyedMutex } from "./common/mutex.ts";
 import type { Directory } from "./directory.ts";
+import type { AgentFigures } from "./figures.ts";
 import type { Catalog } from "./models/catalog.ts";
 import type { ModelChoice } from "./models/choice.ts";
 import type { Cooldown } from "./models/cooldown.ts";
@@ -36,6 +37,7 @@ export interface Kit {
   readonly modelStates: ModelStates;
   readonly toolSupport: ToolSupport;
   readonly lanes: Lanes;
+  readonly figures: AgentFigures;
   /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */
   readonly sessionLock: KeyedMutex;
   readonly events: RunEvents;

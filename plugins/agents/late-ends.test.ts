@@ -28,6 +28,7 @@ function stoppedKit() {
     runs: new Map(),
     store: gone,
     events: { textEnd: gone },
+    figures: { runEnded: () => undefined },
   };
   return { clock, warnings, kit: kit as unknown as Kit };
 }

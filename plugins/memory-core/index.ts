@@ -1,5 +1,6 @@
 import { definePlugin } from "svc/sdk";
 import { registerMemoryDoctor } from "./doctor.ts";
+import { createFigures } from "./figures.ts";
 import { memoryHealth } from "./health.ts";
 import { registerTools, toolsKey } from "./register-tools.ts";
 import { registerMemoryRpc } from "./rpc.ts";
@@ -25,6 +26,7 @@ export default definePlugin({
         gateway.setReadiness("memoryIndex", problem);
         gateway.invalidateHealth();
       },
+      ...createFigures(ctx),
       transcripts: sessions.transcripts,
     });
     // Runs after the next one: an index may still fail while it is closed.

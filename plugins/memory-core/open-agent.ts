@@ -21,7 +21,7 @@ export interface AgentParts {
   assignment: ProviderAssignment | undefined;
   transcripts: Transcripts | undefined;
   startAfter: Promise<void> | undefined;
-  onSynced(): void;
+  onSynced(ms: number): void;
   /** Called when `memory.state()` has changed. */
   onState(): void;
   /** Thread options for tests. */
@@ -46,7 +46,7 @@ export function openAgent(host: OpenHost, settings: AgentMemorySettings, parts: 
       onEmbeddingFailed: (failed) => provider.indexingFailed(failed),
       onProgress: (progress) => events.push(progress),
       onSynced(summary) {
-        parts.onSynced();
+        parts.onSynced(summary.ms);
         if (!host.isHookUsed("memory.synced")) return;
         host.runHook("memory.synced", { agentId, ...summary }, { agentId }).catch((error) => {
           if (!isSvcError(error, "plugin-disposed")) host.logger.warn(`hook memory.synced failed: ${messageOf(error)}`);

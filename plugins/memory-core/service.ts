@@ -38,6 +38,10 @@ export interface MemoryServiceOptions {
   onChanged?(): void;
   /** Called when the index of an agent stops or starts to answer: `problem` names the agent and the reason, and is undefined when every index works. */
   onOutage?(problem: string | undefined): void;
+  /** Called after each search, with its time in milliseconds. */
+  onSearched?(ms: number, result: MemorySearchResult): void;
+  /** Called after each sync that has brought an index up to date, with its time in milliseconds. */
+  onSynced?(ms: number): void;
   transcripts?: Transcripts;
   /** Thread options for tests. */
   threads?: IndexThreadOptions;
@@ -123,6 +127,16 @@ class AgentMemories implements MemoryService {
 
   async search(agentId: string, query: string, options: MemorySearchOptions = {}): Promise<MemorySearchResult> {
     const startedAt = performance.now();
+    const result = await this.#search(agentId, query, { options, startedAt });
+    this.#options.onSearched?.(performance.now() - startedAt, result);
+    return result;
+  }
+
+  async #search(
+    agentId: string,
+    query: string,
+    { options, startedAt }: { options: MemorySearchOptions; startedAt: number },
+  ): Promise<MemorySearchResult> {
     const { memory, provider } = this.#agent(agentId);
     if (query.trim() === "") throw memoryErrors.invalidQuery();
     const refusal = refusalOf(memory.settings);
@@ -286,7 +300,10 @@ class AgentMemories implements MemoryService {
       assignment: provider.assignment,
       transcripts,
       startAfter,
-      onSynced: onChanged,
+      onSynced: (ms: number) => {
+        onChanged();
+        this.#options.onSynced?.(ms);
+      },
       onState: () => this.#reportOutage(),
       threads,
     };

@@ -5,6 +5,7 @@ import { Accounts } from "./accounts/accounts.ts";
 import { HealthMonitor } from "./accounts/monitor.ts";
 import { type Channels, createChannels, FETCHED } from "./channels.ts";
 import { reportDoctor } from "./doctor.ts";
+import { type ChannelFigures, createFigures } from "./figures.ts";
 import { reportHealth } from "./health.ts";
 import { GroupHistory } from "./inbound/group-history.ts";
 import { MentionPatterns } from "./inbound/mention-patterns.ts";
@@ -18,7 +19,7 @@ import { TypingIndicators } from "./live/typing.ts";
 import { MediaStore } from "./media/media-store.ts";
 import { Pairings } from "./pairing/pairings.ts";
 import { noticeOps, pairingText } from "./pairing/reply.ts";
-import type { Failure, QueueKit } from "./queue/kit.ts";
+import type { Carrier, Failure, QueueKit } from "./queue/kit.ts";
 import type { Outgoing } from "./queue/message.ts";
 import { Queue } from "./queue/queue.ts";
 import { toPairingRequest } from "./rpc/pairing.ts";
@@ -145,12 +146,18 @@ function createParts(ctx: PluginContext) {
   const history = new GroupHistory();
   const windows = new TextWindows(ctx.clock);
   const patterns = new MentionPatterns(ctx);
+  const figures = createFigures(ctx, { accounts: () => accounts.all(), store });
   const accounts: Accounts = new Accounts(ctx, {
     ctx,
     media,
     acquire: (name) => ctx.service("leases@1").acquire(name),
-    receive: (event, account) => receive(event, account, { ctx, runner, pairings, reactions, history, windows, patterns }),
+    async receive(event, account) {
+      const ack = await receive(event, account, { ctx, runner, pairings, reactions, history, windows, patterns });
+      figures.received(account.channel.id, ack.status);
+      return ack;
+    },
     admits: (event, account) => admits(event, account, { ctx, runner, pairings, reactions, history, windows, patterns }),
+    onRestart: ({ channel, accountId }, cause) => figures.restarted(channel.id, accountId, cause),
     onChange(account) {
       gateway.invalidateHealth();
       if (account.ready) queue.nudge();
@@ -177,7 +184,7 @@ function createParts(ctx: PluginContext) {
     isSilenced: (of) => service.isSilenced(of),
     sendPart: (part, step) => service.sendPart(part, step),
   });
-  const queue: Queue = new Queue(queueKit(ctx, channels));
+  const queue: Queue = new Queue(queueKit(ctx, { channels, figures }));
   const service: OwnMessaging = createMessagingService(ctx, {
     answers,
     channels,
@@ -198,7 +205,7 @@ function createParts(ctx: PluginContext) {
   return { accounts, channels, queue, service, runner, pairings };
 }
 
-function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
+function queueKit(ctx: PluginContext, { channels, figures }: { channels: Channels; figures: ChannelFigures }): QueueKit {
   const gateway = ctx.service("gateway@1");
   const lease = `${gateway.info().bootId}:${ctx.instance}`;
   return {
@@ -208,19 +215,38 @@ function queueKit(ctx: PluginContext, channels: Channels): QueueKit {
     logger: ctx.logger,
     lease,
     acquire: () => ctx.service("leases@1").acquire("deliveries:out", { owner: lease }),
-    carrierOf: (channel) => channels.carrierOf(channel),
+    async carrierOf(channel) {
+      const carrier = await channels.carrierOf(channel);
+      return carrier && tracedCarrier(carrier, ctx);
+    },
     canSend: (route) => channels.canSend(route),
     async leaveNote({ sessionKey }, note) {
       await ctx.service("agents@1").inject({ sessionKey, ...note, label: "delivery" });
     },
     sent(message, receipt) {
+      figures.tried(message.route.channel, "sent");
       if (ctx.isHookUsed("outbound.sent")) tell(ctx, ctx.runHook("outbound.sent", { ...idsOf(message), ...receipt }, metaOf(message)));
     },
     failed(message, failure: Failure) {
+      figures.tried(message.route.channel, failure.outcome);
       if (ctx.isHookUsed("outbound.failed")) tell(ctx, ctx.runHook("outbound.failed", { ...idsOf(message), ...failure }, metaOf(message)));
     },
     hold: (reason) => gateway.hold(reason),
     random: Math.random,
+  };
+}
+
+/** The same carrier; each try to send is a span of the work that queued the message. */
+function tracedCarrier({ isIdempotent, readiness, send }: Carrier, { tracing }: Pick<PluginContext, "tracing">): Carrier {
+  return {
+    isIdempotent,
+    readiness,
+    send(message, signal) {
+      const { channel } = message.route;
+      const attributes = { "messaging.system": channel, "messaging.operation.name": "send", "messaging.message.id": message.uid };
+      const options = { kind: "producer", kept: message.part?.message ?? message.uid, attributes } as const;
+      return tracing.span(`send ${channel}`, options, () => send(message, signal));
+    },
   };
 }
 

@@ -72,6 +72,7 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
       // Where parts were sent before, the first of them has the prefix.
       const isBeginning = unsent === whole;
       const isPrefixed = request.isAnswer !== false && isBeginning;
+      ctx.tracing.keep(uid);
       await commitOnce(ctx, await acceptOps(ctx, message, { channels, isPrefixed, isBeginning }));
       queue.nudge();
       return { uid, route };
@@ -79,6 +80,7 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
     isSilenced: (message) => isSilenced(ctx, message),
     async sendPart({ text, isFirst, ...part }, step) {
       const message: Outgoing = { ...part, text: stripFrames(text).trim(), origin: "chat" };
+      ctx.tracing.keep(message.uid);
       await ctx
         .service("store@2")
         .commit([...(await acceptOps(ctx, message, { channels, isPrefixed: isFirst, isBeginning: isFirst })), step]);

@@ -18,10 +18,12 @@ export default definePlugin({
     const faultFile = plannedFaultFile();
     const guardMs = testGuardMs();
     let keeping: Promise<void> = Promise.resolve();
+    const commits = ctx.metrics.histogram({ name: "store_commit_ms", help: "Time of a transaction, fsync included" });
     const store = await openStore({
       path: join(stateDir, "state.sqlite"),
       clock: ctx.clock,
       logger: ctx.logger,
+      onGroup: (ms) => commits.observe(ms),
       onStatus() {
         gateway.invalidateHealth();
         gateway.setReadiness("store", store.status().notReady);
@@ -43,6 +45,8 @@ export default definePlugin({
       if (isSvcError(error, "store-too-new") || isSvcError(error, "store-migration-failed")) gateway.refuseStart(error);
       throw error;
     });
+    ctx.metrics.gauge({ name: "queue_depth", help: "Work that waits", labels: ["queue"] }, (set) => set(store.status().queued, "store"));
+    ctx.metrics.gauge({ name: "store_writable", help: "1 while the state database takes writes" }, (set) => set(store.status().ok ? 1 : 0));
     // First registered, last undone: everybody who may still write has stopped by then.
     ctx.onDispose(async () => {
       await store.close();

@@ -36,6 +36,8 @@ export interface OpenStoreOptions {
   onNotice?: (notice: Notice) => void;
   /** The database was found to be damaged while it was in use: only another start can help. */
   onDamage?: (message: string) => void;
+  /** Called after each transaction with its time in milliseconds. */
+  onGroup?: (ms: number) => void;
   limits?: Partial<QueueLimits>;
   /** Pause between attempts on a faulty disk; default 5 s. */
   probeMs?: number;
@@ -81,6 +83,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     logger,
     clock: options.clock,
     onStatus: options.onStatus ?? (() => undefined),
+    ...(options.onGroup ? { onGroup: options.onGroup } : {}),
     onStored(ops) {
       late.snapshots?.changed();
       if (ops.some(({ op }) => op.startsWith("session."))) sessions.version += 1;

@@ -41,6 +41,8 @@ export interface StoreWriterOptions {
   logger: Logger;
   /** Called after each change of `reason`. */
   onStatus(): void;
+  /** Called after each transaction with its time in milliseconds. */
+  onGroup?(ms: number): void;
   /** A commit is stored; called before its caller hears of it. */
   onStored(ops: readonly WriteOp[]): void;
   /** Another writer thread is up; what became of commits that the last one had is unknown. */
@@ -214,8 +216,13 @@ export class StoreWriter {
 
   async #sendGroup(group: Pending[]): Promise<void> {
     this.#maintainedLast = false;
+    const { clock, onGroup } = this.#options;
+    const begun = clock.monotonic();
     const reply = await this.#ask({ type: "group", commits: group.map((pending) => pending.ops) });
-    if (reply?.type === "group") return settle(group, reply.outcomes);
+    if (reply?.type === "group") {
+      onGroup?.(clock.monotonic() - begun);
+      return settle(group, reply.outcomes);
+    }
     const locked = reply?.type === "failed" && reply.fault === "locked";
     for (const pending of group) {
       pending.fail(locked ? storeErrors.storageBusy({ queued: this.queuedOps }) : unavailable(this.#reason, reply));

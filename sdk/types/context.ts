@@ -8,6 +8,7 @@ import type { HookPreset } from "./hook-preset.ts";
 import type { HttpRoute } from "./http.ts";
 import type { PluginOrigin } from "./manifest.ts";
 import type { MemoryBackend } from "./memory-backend.ts";
+import type { Metrics } from "./metrics.ts";
 import type { ModelProvider } from "./model.ts";
 import type { ReloadParticipant } from "./reload.ts";
 import type { HttpRequestFunction } from "./request.ts";
@@ -15,6 +16,7 @@ import type { EmitOptions, RpcMethod } from "./rpc.ts";
 import type { Schema } from "./schema.ts";
 import type { Services } from "./services.ts";
 import type { Tool } from "./tool.ts";
+import type { Tracing } from "./tracing.ts";
 import type { UiPanel } from "./ui-panel.ts";
 import type { PluginVendor } from "./vendor.ts";
 
@@ -93,6 +95,9 @@ export interface PluginContext<Config = unknown> {
   readonly request: HttpRequestFunction;
   /** Packages of the plugin's own, which are no part of svc. */
   readonly vendor: PluginVendor;
+  /** Figures for monitoring. A declaration that is refused (`reserved-name`, `contribution-conflict`, `invalid-registration`) counts for nobody. */
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
 
   on<N extends HookName>(
     hook: N,

@@ -10,12 +10,14 @@ import type { Memory } from "./memory.ts";
 import type { Messaging } from "./messaging.ts";
 import type { SandboxService } from "./sandbox.ts";
 import type { Store } from "./store.ts";
+import type { Diagnostics } from "./tracing.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
 export interface Services {
   "config@1": ConfigService;
   "gateway@1": GatewayService;
   "sandbox@1": SandboxService;
+  "diagnostics@1": Diagnostics;
   "store@2": Store;
   "leases@1": Leases;
   "agents@1": Agents;

@@ -10,7 +10,9 @@ export const diagnosticsSchema = z
       .array(z.string().regex(/^[a-z][a-z0-9.*-]{0,63}$/, "expected a name such as hooks.trace"))
       .max(100)
       .default([])
-      .describe("Subsystems that log more than usual"),
+      .describe(
+        "Subsystems that write more into the log file than `logging.level` says: `plugin.messaging`, `plugin.*`; with `.trace` at the end each frame, too",
+      ),
     otel: z
       .strictObject({
         enabled: z.boolean().default(false).describe("Export metrics and traces by OTLP over HTTP"),

@@ -14,6 +14,7 @@ import type { Activation } from "../../loader/activation.ts";
 import type { DownPlugin } from "../../loader/plugins-down.ts";
 import { createAdmission } from "../../process/admission.ts";
 import { createPace } from "../pace.ts";
+import type { PortTelemetry } from "../telemetry.ts";
 import { createWriteBudget } from "../write-budget.ts";
 
 interface Registered {
@@ -57,6 +58,7 @@ export interface PluginRow extends Pick<MethodSpec, "scope" | "waits"> {
 export interface MethodDeps {
   hooks: HookBus;
   logger: Logger;
+  telemetry?: PortTelemetry;
   activation?: Activation;
   /** The plugin that declares this method and is not running, if there is one. */
   down?(name: string): DownPlugin | undefined;
@@ -128,7 +130,8 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       const log = (outcome: () => LogFields) =>
         deps.logger.debug("rpc", () => ({ method: name, ...outcome(), ms: msSince(started), connId: call.client.connId }));
       try {
-        const result = await checkAndRun(entry, params, call);
+        const work = () => checkAndRun(entry, params, call);
+        const result = await (deps.telemetry ? deps.telemetry.call(name, call.traceparent, work) : work());
         log(() => ({ ok: true }));
         return result;
       } catch (error) {

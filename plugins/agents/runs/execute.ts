@@ -1,4 +1,4 @@
-import { agentSetting } from "svc/sdk";
+import { type ActiveSpan, agentSetting, messageOf } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { present } from "../sessions/find.ts";
@@ -15,7 +15,13 @@ const LONGEST_MS = 86_400_000;
 const WATCHDOG_MS = 30_000;
 
 /** One run from its place in the lane to its last event. Never rejects. */
-export async function executeRun(run: Run, kit: Kit): Promise<void> {
+export function executeRun(run: Run, kit: Kit): Promise<void> {
+  const attributes = { "svc.run.id": run.id, "svc.agent.id": run.agent.id, "svc.run.trigger": run.request.trigger };
+  // Its turn may come by the end of another run, whose trace it does not belong to.
+  return kit.ctx.tracing.span("agent run", { kept: run.id, attributes }, (span) => execute(run, kit, span));
+}
+
+async function execute(run: Run, kit: Kit, span: ActiveSpan): Promise<void> {
   run.phase = "running";
   run.startedAt = kit.ctx.clock.now();
   kit.ctx.logger.debug("run started", () => ({ runId: run.id, agentId: run.agent.id, waitedMs: (run.startedAt ?? 0) - run.acceptedAt }));
@@ -31,6 +37,7 @@ export async function executeRun(run: Run, kit: Kit): Promise<void> {
     if (isEmpty && result.stopReason !== SILENCE && !run.heartbeat) throw emptyAnswer(result);
     await succeed(run, kit, result);
   } catch (error) {
+    span.fail(run.aborted ?? messageOf(error));
     await fail(run, kit, error);
   } finally {
     timer.dispose();

@@ -186,6 +186,7 @@ function settleRun(
     const { status, code, stopReason, durationMs, provider, model, usage, toolCalls } = outcome;
     return { runId: run.id, status, code, stopReason, durationMs, provider, model, tokens: usage.total, clientToolCalls: toolCalls.length };
   });
+  kit.figures.runEnded(run, outcome);
   run.settle(outcome);
   run.hold?.dispose();
   tellEnd(run, kit, outcome);

@@ -138,7 +138,7 @@ async function modelTurn(
   return value;
 }
 
-/** Two lines for each call of a model: what goes, and what came of it; never the texts. */
+/** Records each call of a model: two lines in the log, figures, a span; never the texts. */
 async function loggedCall(
   run: Run,
   kit: Kit,
@@ -155,8 +155,10 @@ async function loggedCall(
     tools: prompt.tools.length,
     thinking: prompt.thinking,
   }));
+  const by = { provider: candidate.provider.id, model: candidate.model };
   try {
-    const result = await call();
+    const result = await tracedCall(kit, by, call);
+    kit.figures.modelCalled({ ...by, ms: ms() }, result);
     logger.debug("model answered", () => {
       const { finish, usage, text, toolCalls } = result;
       return {
@@ -171,9 +173,28 @@ async function loggedCall(
     });
     return result;
   } catch (error) {
+    kit.figures.modelCalled({ ...by, ms: ms() }, undefined, error);
     logger.debug("model call failed", () => ({ ...head(), ms: ms(), reason: messageOf(error) }));
     throw error;
   }
+}
+
+function tracedCall(
+  kit: Kit,
+  { provider, model }: { provider: string; model: string },
+  call: () => Promise<TurnResult>,
+): Promise<TurnResult> {
+  const attributes = { "gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model };
+  return kit.ctx.tracing.span(`chat ${model}`, { kind: "client", attributes }, async (span) => {
+    const result = await call();
+    const { finish, usage } = result;
+    span.set({
+      "gen_ai.response.finish_reasons": finish,
+      "gen_ai.usage.input_tokens": usage.input,
+      "gen_ai.usage.output_tokens": usage.output,
+    });
+    return result;
+  });
 }
 
 function requestFor(run: Run, kit: Kit, given: { candidate: Candidate; prompt: Prompt; isFirst: boolean }): ModelRequest {

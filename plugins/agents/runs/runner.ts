@@ -132,6 +132,7 @@ export class Runner {
     this.#tolerate(run, "a stop of the gateway will not wait for it", () => {
       run.hold = this.#gateway.hold(`run ${run.id}`);
     });
+    kit.ctx.tracing.keep(run.id);
     run.waited = runsOf(kit, run.sessionKey).some((other) => other !== run);
     run.job = {
       key: run.sessionKey,

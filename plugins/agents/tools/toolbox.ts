@@ -16,6 +16,7 @@ import {
 import { whileAlive } from "../common/abort.ts";
 import { cutMiddle } from "../common/cut.ts";
 import { agentErrors } from "../errors.ts";
+import type { AgentFigures } from "../figures.ts";
 import { isOperatorTool } from "./operator-tools.ts";
 import { isLeft, isToolAllowed, type ToolPolicy } from "./policy.ts";
 
@@ -69,7 +70,7 @@ export interface ToolBox {
 }
 
 /** Reads the contribution point `tool`; schemas are prepared once per tool, sets once per agent until a tool comes or goes or the config changes. */
-export function createToolBox(ctx: PluginContext): ToolBox {
+export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "toolCalled">): ToolBox {
   const view = ctx.contributions<Tool>("tool");
   const prepared = new WeakMap<Tool, Prepared>();
   const unusable = new WeakSet<Tool>();
@@ -137,11 +138,23 @@ export function createToolBox(ctx: PluginContext): ToolBox {
       // Arguments that a plugin has changed must fit the tool's schema as well.
       const revised = allowed === value ? value : await validated(entry, allowed);
       const started = performance.now();
-      const result = await runTool(entry.tool, revised, target).catch((error) => {
-        report(ctx, target, { tool: name, ok: false, ms: performance.now() - started });
-        throw error;
-      });
-      report(ctx, target, { tool: name, ok: !result.isError, ms: performance.now() - started });
+      const ended = (ok: boolean) => {
+        const outcome = { ok, ms: performance.now() - started };
+        figures.toolCalled(name, outcome);
+        report(ctx, target, { tool: name, ...outcome });
+      };
+      const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
+      const result = await ctx.tracing
+        .span(`execute_tool ${name}`, { attributes }, async (span) => {
+          const given = await runTool(entry.tool, revised, target);
+          if (given.isError) span.fail("the tool answered with an error");
+          return given;
+        })
+        .catch((error) => {
+          ended(false);
+          throw error;
+        });
+      ended(!result.isError);
       return result;
     },
   };

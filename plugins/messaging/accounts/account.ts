@@ -40,6 +40,8 @@ export interface AccountDeps {
   media: Pick<MediaStore, "inbox">;
   receive(...args: [Parameters<typeof receive>[0], Parameters<typeof receive>[1]]): ReturnType<typeof receive>;
   admits(...args: [Parameters<typeof admits>[0], Parameters<typeof admits>[1]]): ReturnType<typeof admits>;
+  /** It is started again: its channel ended by itself, or a check found it stuck. */
+  onRestart?(account: Account, cause: "ended" | "check"): void;
   onChange(account: Account): void;
 }
 
@@ -134,6 +136,7 @@ export class Account {
       const end = await this.#runOnce(signal);
       if (signal.aborted || (this.#state.lifecycle === "blocked" && !end.isRestart)) return;
       if (end.isRestart) {
+        this.#deps.onRestart?.(this, "check");
         const restarts = this.#state.restarts + 1;
         const lastRestart = { at: this.#now, reason: end.reason };
         this.#change({ ...this.#state, lifecycle: "recovering", connected: false, lastError: end.reason, restarts, lastRestart });
@@ -143,6 +146,7 @@ export class Account {
         await this.#waitForHolder(end.reason, signal);
         continue;
       }
+      this.#deps.onRestart?.(this, "ended");
       failures = end.readyMs >= STEADY_MS ? 1 : failures + 1;
       const waitMs = restartWaitMs(failures, this.#deps.ctx.snapshot().gateway.channelMaxRestartsPerHour);
       this.#change({

@@ -39,6 +39,7 @@ export class Deliveries {
     this.#ctx = ctx;
     this.#gateway = ctx.service("gateway@1");
     this.#deps = depsOf(ctx, `${this.#gateway.info().bootId}/${ctx.instance}`);
+    countWaiting(ctx, this.#deps);
     this.#runner = new DeliveryRunner(this.#deps, (uid) => void this.#onEnd(uid));
     ctx.on("gateway.stopping", () => this.#runner.close());
     ctx.on("gateway.resumed", () => this.#runner.nudge());
@@ -137,6 +138,7 @@ export class Deliveries {
   }
 
   #onAccepted(accepted: readonly Accepted[]): void {
+    for (const one of accepted) if (one.kind === "agent" && !one.isReplay) this.#ctx.tracing.keep(one.runId);
     if (accepted.some((one) => one.kind === "agent" && !one.isReplay)) this.#runner.nudge();
     this.#gateway.invalidateHealth();
   }
@@ -154,6 +156,19 @@ export class Deliveries {
       });
     }
   }
+}
+
+/** A gauge is read at once, rows are not: it shows what was counted for the look before. */
+function countWaiting(ctx: PluginContext, deps: DeliveryDeps): void {
+  let waiting = 0;
+  const count = async () => {
+    const { accepted = 0, running = 0 } = (await deps.store().deliveries.counts()).byDir["hook-agent"] ?? {};
+    waiting = accepted + running;
+  };
+  ctx.metrics.gauge({ name: "queue_depth", help: "Work that waits", labels: ["queue"] }, (set) => {
+    set(waiting, "hooks");
+    count().catch(() => undefined); // the storage's own figures say that it is away
+  });
 }
 
 function depsOf(ctx: PluginContext, lease: string): DeliveryDeps {

@@ -144,7 +144,9 @@ export class DeliveryRunner {
     const { signal } = this.#stopping;
     const turn = this.#deps.store().deliveries.gate.enter(row.uid);
     const onRan = () => turn.leave({ isCleared: true });
-    const work = processDelivery(row, { deps: this.#deps, signal, onRan }).then((done) => {
+    const options = { kind: "consumer", kept: row.uid, attributes: { "messaging.message.id": row.uid } } as const;
+    const traced = this.#deps.ctx.tracing.span("hook delivery", options, () => processDelivery(row, { deps: this.#deps, signal, onRan }));
+    const work = traced.then((done) => {
       this.#active.delete(row.uid);
       turn.leave({ isCleared: !signal.aborted });
       if (done?.state === "ended") this.#onEnd(row.uid);

@@ -75,7 +75,8 @@ class WebhookEndpoint implements Endpoint {
     this.#ctx = ctx;
     this.#presets = ctx.contributions<HookPreset>("hookPreset");
     const [throttle, bodies] = [createThrottle(ctx.service("gateway@1")), createBodyGate()];
-    this.#handler = createRequestHandler({ generations: this.#generations, throttle, bodies, deliveries, clock, logger });
+    const requests = ctx.metrics.counter({ name: "hook_requests_total", help: "Webhook requests", labels: ["path", "status"] });
+    this.#handler = createRequestHandler({ generations: this.#generations, throttle, bodies, deliveries, clock, logger, requests });
   }
 
   prepare(hooks: HooksConfig, signal: AbortSignal): Promise<OpenedIngress> {

@@ -1,4 +1,4 @@
-import type { Clock, HttpCall, HttpReply, JsonObject, Logger } from "svc/sdk";
+import type { Clock, Counter, HttpCall, HttpReply, JsonObject, Logger } from "svc/sdk";
 import { shownName } from "svc/sdk/internal";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { Verifier } from "../ingress.ts";
@@ -15,6 +15,8 @@ export interface EndpointDeps {
   deliveries: Pick<Deliveries, "accept" | "completion">;
   clock: Clock;
   logger: Logger;
+  /** Counts requests by path and status. */
+  requests: Counter;
 }
 
 /** A request with what its head says. */

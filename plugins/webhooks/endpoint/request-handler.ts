@@ -7,8 +7,22 @@ import { isTooLong, subPath } from "./hook-request.ts";
 import { refuseCaller } from "./refuse-caller.ts";
 import { createRequestContext, type EndpointDeps, type RequestContext, reject } from "./request-context.ts";
 
-/** Checks of a request's head, in a fixed order, behind one of the address's length; the first that fails answers. */
+/** Answers requests and counts them. The path of a sender without a credential is foreign text and is not named. */
 export function createRequestHandler(deps: EndpointDeps): (call: HttpCall) => Promise<Answer> {
+  const answer = createAnswerer(deps);
+  return async (call) => {
+    const given = await answer(call);
+    const status = given.status ?? 200;
+    deps.requests.add(1, strangers.has(status) ? "none" : subPath(call.rest), String(status));
+    return given;
+  };
+}
+
+/** Answers that a sender gets without having proved itself. */
+const strangers: ReadonlySet<number> = new Set([400, 401, 404, 405, 414, 429]);
+
+/** Checks of a request's head, in a fixed order, behind one of the address's length; the first that fails answers. */
+function createAnswerer(deps: EndpointDeps): (call: HttpCall) => Promise<Answer> {
   return async (call) => {
     const lease = deps.generations.enter();
     if (!lease) return notFound();
