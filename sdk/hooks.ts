@@ -192,6 +192,10 @@ export const hooks = {
   }),
   "rpc.before": hook<{ method: string; params: unknown; client: ClientInfo }>()("gate", "before a method's handler"),
   "rpc.after": hook<{ method: string; ok: boolean; code?: string; ms: number }>()("observe", "after a method's handler"),
+  "operator.acted": hook<{ method: string; params: unknown; client: ClientInfo; ok: boolean; code?: string }>()(
+    "observe",
+    "a call of a method that may change something has ended: of any scope but `operator.read`",
+  ),
   "health.collect": hook<{ deep: boolean }, HealthPart>()("collect", "parts of the health snapshot", {
     failure: (plugin, message) => ({ part: plugin, ok: false, message }),
   }),

@@ -14,6 +14,8 @@ type ShownText = { role: "assistant"; content: Array<{ type: "text"; text: strin
 
 type Approval = { approvalKind: "exec" | "plugin"; id: string; request: Record<string, unknown>; createdAtMs: number; expiresAtMs: number };
 
+type AuditEntry = { seq: number; at: number; action: string; actor: { kind: "operator" | "agent" | "gateway"; id: string; remote?: string }; target?: string; outcome: "ok" | "error"; details?: Record<string, string | number | boolean>; hash: string };
+
 type PendingDevice = { requestId: string; deviceId: string; publicKey: string; displayName?: string; platform?: string; deviceFamily?: string; clientId: string; clientMode: string; role: "operator" | "node"; roles: Array<"operator" | "node">; scopes: Array<string>; remoteIp?: string; silent: boolean; isRepair: boolean; ts: number };
 
 type PairedDevice = { deviceId: string; publicKey: string; displayName?: string; label?: string; platform?: string; deviceFamily?: string; clientId?: string; clientMode?: string; role?: "operator" | "node"; roles?: Array<"operator" | "node">; scopes?: Array<string>; approvedVia: "silent" | "owner"; createdAtMs: number; approvedAtMs: number; lastSeenAtMs?: number; connected: boolean; tokens: Array<{ role: "operator" | "node"; scopes: Array<string>; createdAtMs: number; revokedAtMs?: number }> };
@@ -74,6 +76,8 @@ export interface PluginMethods {
   "plugin.approval.list": { params: { ended?: boolean | undefined }; result: Array<{ approvalKind: "exec" | "plugin"; id: string; request: Record<string, unknown>; createdAtMs: number; expiresAtMs: number; decision?: "allow-once" | "allow-always" | "deny" | null; resolvedBy?: string | null; terminalReason?: "no-route" | "expired" | "cancelled" | "stopping"; endedAtMs?: number }> };
   "plugin.approval.waitDecision": { params: { id: string }; result: { id: string; decision: "allow-once" | "allow-always" | "deny" | null; createdAtMs: number; expiresAtMs: number; terminalReason?: "no-route" | "expired" | "cancelled" | "stopping"; message?: string } };
   "plugin.approval.resolve": { params: { id: string; decision: string }; result: { ok: true } };
+  "audit.list": { params: { limit?: number | undefined; before?: number | undefined; action?: string | undefined; actor?: string | undefined }; result: { entries: Array<AuditEntry>; nextBefore?: number } };
+  "audit.verify": { params: { known?: { seq: number; hash: string } | undefined }; result: { ok: boolean; checked: number; from: number; head: { seq: number; hash: string }; problem?: { seq: number; reason: string } } };
   "device.pair.list": { params: Record<string, never>; result: { pending: Array<PendingDevice>; paired: Array<PairedDevice> } };
   "device.pair.approve": { params: { requestId: string }; result: { requestId: string; device: PairedDevice } };
   "device.pair.reject": { params: { requestId: string }; result: { requestId: string; deviceId: string } };

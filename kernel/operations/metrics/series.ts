@@ -52,7 +52,10 @@ class LabelledSeries implements Series {
 
   at(a: string, b: string, c: string, d: string): Cell {
     const depth = this.#depth;
-    if (depth === 0) return (this.#single ??= this.#add([]));
+    if (depth === 0) {
+      this.#single ??= this.#add([]);
+      return this.#single;
+    }
     let found: Level | Cell | undefined = this.#root.get(a);
     if (depth > 1) found = (found as Level | undefined)?.get(b);
     if (depth > 2) found = (found as Level | undefined)?.get(c);

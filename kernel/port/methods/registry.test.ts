@@ -162,8 +162,11 @@ describe("around a handler", () => {
       fn: (e: { params: { n?: number } }) => (e.params.n === 1 ? { block: true, reason: "no" } : undefined),
     });
     hooks.tap("rpc.after", { plugin: "watch", order: 0, fn: (e: unknown) => ended.push(e) });
+    const acted: unknown[] = [];
+    hooks.tap("operator.acted", { plugin: "watch", order: 0, fn: (e: unknown) => acted.push(e) });
     methods.add(
       method("demo.x", {
+        scope: "write",
         handler: ({ n }) => {
           ran += 1;
           if (n === 2) throw commonErrors.failed({ message: "asked to" });
@@ -186,6 +189,20 @@ describe("around a handler", () => {
       expect.objectContaining({ ok: false, code: "failed" }),
       expect.objectContaining({ ok: false, code: "internal" }),
     ]);
+    expect(acted).toEqual([
+      { method: "demo.x", params: { n: 0 }, client: expect.objectContaining({ clientId: "test" }), ok: true },
+      expect.objectContaining({ params: { n: 2 }, ok: false, code: "failed" }),
+      expect.objectContaining({ params: { n: 3 }, ok: false, code: "internal" }),
+    ]);
+  });
+
+  test("a call that only reads is no act of an operator", async () => {
+    const { methods, hooks } = setup();
+    const acted: unknown[] = [];
+    hooks.tap("operator.acted", { plugin: "watch", order: 0, fn: (e: unknown) => acted.push(e) });
+    methods.add(method("demo.x"), "demo");
+    await methods.call("demo.x", {}, callOf(["operator.admin"]));
+    expect(acted).toEqual([]);
   });
 
   test("a foreign error is logged with its stack, one of ours is an ordinary answer", async () => {

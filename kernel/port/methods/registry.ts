@@ -155,9 +155,11 @@ async function run(
     if (gate.block) throw protocolErrors.blocked({ reason: gate.reason, plugin: gate.plugin });
   }
   const started = performance.now();
+  const isAct = toOperatorScope(entry.method.scope ?? "admin") !== "operator.read";
   const report = (ok: boolean, code?: string) => {
-    if (!deps.hooks.isUsed("rpc.after")) return;
-    void deps.hooks.run("rpc.after", { method, ok, ms: performance.now() - started, ...(code ? { code } : {}) });
+    const outcome = { method, ok, ...(code ? { code } : {}) };
+    if (deps.hooks.isUsed("rpc.after")) void deps.hooks.run("rpc.after", { ...outcome, ms: performance.now() - started });
+    if (isAct && deps.hooks.isUsed("operator.acted")) void deps.hooks.run("operator.acted", { ...outcome, params, client: call.client });
   };
   try {
     const result = await runAs(entry.owner, `method ${method}`, async () => entry.method.handler(params, call));
