@@ -31,7 +31,7 @@ export interface RouterOptions {
 }
 
 /** Below these a path without a route is 404, never the page of the control UI. */
-const apiPaths = ["/v1", "/api", "/tools", "/hooks", "/health", "/healthz", "/ready", "/readyz"];
+const apiPaths = ["/v1", "/api", "/tools", "/hooks", "/metrics", "/health", "/healthz", "/ready", "/readyz"];
 
 /**
  * Routes requests by h3's router, which is built again when the table has changed.

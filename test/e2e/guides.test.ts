@@ -128,6 +128,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "irc-in-five-minutes.md",
     "mail-in-five-minutes.md",
     "matrix.md",
+    "monitoring.md",
     "mqtt-in-five-minutes.md",
     "openai-endpoint.md",
     "plugin-in-five-minutes.md",

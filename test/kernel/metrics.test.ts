@@ -20,7 +20,7 @@ let own: TestGateway;
 beforeAll(async () => {
   own = await createTestGateway({
     config: on,
-    plugins: ["store", "agents", "messaging", "memory-core", "webhooks", "diagnostics-prometheus", weather],
+    plugins: ["store", "agents", "messaging", "memory-core", "webhooks", "control-ui", "diagnostics-prometheus", weather],
     models: [fakeModel(["fine"])],
   });
 });
