@@ -134,13 +134,8 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const config = () => late().reloader.current().config;
 
   const holds = createHolds();
-  const metrics = createMetricRegistry((owner, error) => {
-    logger.warn(`a gauge of plugin "${owner}" could not be read: ${messageOf(error)}`);
-    faults.failed(owner);
-  });
-  metrics.enable(plan.config.diagnostics.enabled);
-  const tracer = createTracer();
-  const telemetry = createPortTelemetry(metrics, tracer);
+  const diagnostics = openDiagnostics({ plan, logger }, (owner) => faults.failed(owner));
+  const { metrics, telemetry } = diagnostics;
   const faults = createPluginFaults({ monotonic, logger, metrics, degrade: (...why) => late().loader.degrade(...why) });
   const hooks = createHookBus(logger.child("hooks"), {
     monotonic,
@@ -179,9 +174,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     activation,
     fanout,
     presence,
-    metrics,
-    tracer,
-    telemetry,
+    ...diagnostics,
     jobs,
     health,
     eventLoop,
@@ -209,6 +202,20 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     },
   };
   return core;
+}
+
+/** @param onFault called for a plugin whose gauge could not be read */
+function openDiagnostics(
+  { plan, logger }: Pick<Core, "plan" | "logger">,
+  onFault: (plugin: string) => void,
+): Pick<Core, "metrics" | "tracer" | "telemetry"> {
+  const metrics = createMetricRegistry((owner, error) => {
+    logger.warn(`a gauge of plugin "${owner}" could not be read: ${messageOf(error)}`);
+    onFault(owner);
+  });
+  metrics.enable(plan.config.diagnostics.enabled);
+  const tracer = createTracer();
+  return { metrics, tracer, telemetry: createPortTelemetry(metrics, tracer) };
 }
 
 /** @throws {SvcError} `service-unavailable` that names the plugin and its state */

@@ -489,12 +489,8 @@ describe("timers", () => {
     let cleared = 0;
     // No spy: it would put the fake function back once more after the file, when the clock is real again.
     const { clearTimeout: fake } = globalThis;
-    Object.assign(globalThis, {
-      clearTimeout: (id: NodeJS.Timeout) => {
-        cleared += 1;
-        fake(id);
-      },
-    });
+    const counting = (id: NodeJS.Timeout) => [fake(id), cleared++];
+    Object.assign(globalThis, { clearTimeout: counting });
     const disposed = dispose();
     await vi.runAllTimersAsync();
     await disposed;

@@ -5,7 +5,7 @@ import type { ActiveSpan, EndedSpan, SpanOptions as PluginSpanOptions, SpanAttri
 import { runningSpan } from "../hooks/running.ts";
 import { validTraceparent } from "./traceparent.ts";
 
-/** What a span is about, and where it belongs. */
+/** Subject of a span, and the trace it belongs to. */
 export interface SpanOptions extends Omit<PluginSpanOptions, "kept"> {
   /** Plugin whose work it is, or `kernel`. */
   owner: string;

@@ -20,7 +20,14 @@ beforeAll(async () => {
 afterAll(() => own?.close());
 
 interface Listed {
-  entries: Array<{ seq: number; action: string; actor: { kind: string; id: string; remote?: string }; target?: string; outcome: string; details?: object }>;
+  entries: Array<{
+    seq: number;
+    action: string;
+    actor: { kind: string; id: string; remote?: string };
+    target?: string;
+    outcome: string;
+    details?: object;
+  }>;
 }
 const list = async (question: object = {}) => (await own.rpc<Listed & Record<string, unknown>>("audit.list", { ...question })).entries;
 
@@ -54,7 +61,10 @@ test("the chain is verified, and an entry that somebody changed in the database 
   const [row] = await own.service("store@2").kv.list("gateway/audit", "entry/000000000/000000000002");
   const value = { ...(row?.value as object), outcome: "error", action: "nothing.happened" };
   await own.service("store@2").commit([{ op: "kv.put", scope: "gateway/audit", key: row?.key ?? "", value }]);
-  expect(await own.rpc("audit.verify")).toMatchObject({ ok: false, problem: { seq: 2, reason: "the entry, or the one before it, was changed" } });
+  expect(await own.rpc("audit.verify")).toMatchObject({
+    ok: false,
+    problem: { seq: 2, reason: "the entry, or the one before it, was changed" },
+  });
 });
 
 test("only administrators read it", async () => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Who did something. */
+/** Author of an act. */
 export interface Actor {
   kind: "operator" | "agent" | "gateway";
   /** Identity, device or client of an operator; id of an agent. */
@@ -12,7 +12,7 @@ export interface Actor {
 /** Plain facts about an act; never a text of a conversation, a value of the config or a secret. */
 export type Details = Record<string, string | number | boolean>;
 
-/** What is known of an act before it has a place in the log. */
+/** An act before it has a place in the log. */
 export interface Draft {
   /** Milliseconds since the epoch. */
   at: number;
@@ -37,7 +37,7 @@ export interface Link {
   hash: string;
 }
 
-/** What the first entry follows. */
+/** Link before the first entry. */
 export const ROOT: Link = { seq: 0, hash: "0".repeat(64) };
 
 /** Puts an act behind a link of the chain. */

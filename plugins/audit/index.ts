@@ -37,7 +37,12 @@ export default definePlugin({
       },
     });
     ctx.on("gateway.stopping", async ({ reason }) => {
-      log.add({ action: "gateway.stopping", actor: { kind: "gateway", id: "gateway" }, outcome: "ok", details: { reason: reason.slice(0, 200) } });
+      log.add({
+        action: "gateway.stopping",
+        actor: { kind: "gateway", id: "gateway" },
+        outcome: "ok",
+        details: { reason: reason.slice(0, 200) },
+      });
       await settledWithin(log.flushed(), FLUSH_MS);
     });
     return { stop: () => settledWithin(log.flushed(), FLUSH_MS).then(() => undefined) };

@@ -47,7 +47,7 @@ export class AuditLog {
   }
 
   async #write(): Promise<void> {
-    // What is reported in one turn is one commit.
+    // Acts of one turn are one commit.
     await Promise.resolve();
     let goesOn = true;
     while (goesOn && this.#waiting.length > 0) goesOn = await this.#writeBatch();

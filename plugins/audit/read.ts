@@ -16,7 +16,11 @@ export interface Question {
 }
 
 /** Entries, the newest first. `nextBefore`: where to go on, absent at the beginning of the log. */
-export async function listEntries(rows: AuditRows, question: Question, signal: AbortSignal): Promise<{ entries: Entry[]; nextBefore?: number }> {
+export async function listEntries(
+  rows: AuditRows,
+  question: Question,
+  signal: AbortSignal,
+): Promise<{ entries: Entry[]; nextBefore?: number }> {
   const { limit, action, actor } = question;
   const [head, dropped] = [await rows.head(), await rows.checkpoint()];
   const entries: Entry[] = [];
@@ -77,7 +81,8 @@ export async function verifyChain(
     }
   }
   const end = link ?? dropped;
-  if (end.seq !== head.seq || end.hash !== head.hash) return verdict({ seq: end.seq + 1, reason: `the log ends here, but ${head.seq} entries were written` });
+  if (end.seq !== head.seq || end.hash !== head.hash)
+    return verdict({ seq: end.seq + 1, reason: `the log ends here, but ${head.seq} entries were written` });
   if (known && known.seq > head.seq) return verdict({ seq: known.seq, reason: "the entry is not there any more" });
   return verdict();
 }

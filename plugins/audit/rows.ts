@@ -61,5 +61,7 @@ function blockName(index: number): string {
 }
 
 function toLink(value: unknown): Link | undefined {
-  return isRecord(value) && typeof value.seq === "number" && typeof value.hash === "string" ? { seq: value.seq, hash: value.hash } : undefined;
+  return isRecord(value) && typeof value.seq === "number" && typeof value.hash === "string"
+    ? { seq: value.seq, hash: value.hash }
+    : undefined;
 }

@@ -9,7 +9,22 @@ const LOGIN_MS = 60_000;
 const MAX_LOGINS = 1_000;
 
 /** Parameters of methods that say what an act was about; values of settings, texts and codes are none of them. */
-const telling = ["path", "key", "sessionKey", "agentId", "deviceId", "requestId", "id", "uid", "channel", "accountId", "to", "name", "role", "decision"];
+const telling = [
+  "path",
+  "key",
+  "sessionKey",
+  "agentId",
+  "deviceId",
+  "requestId",
+  "id",
+  "uid",
+  "channel",
+  "accountId",
+  "to",
+  "name",
+  "role",
+  "decision",
+];
 
 const gateway: Actor = { kind: "gateway", id: "gateway" };
 
@@ -21,7 +36,8 @@ export function watchActs(ctx: PluginContext, log: Pick<AuditLog, "add">): void 
     log.add({ action: "config.changed", actor: gateway, outcome: "ok", details: { paths: shown(namesOf(paths)), count: paths.length } }),
   );
   ctx.on("plugin.state", ({ id, to }) => {
-    if (to === "failed" || to === "degraded" || to === "blocked") log.add({ action: `plugin.${to}`, actor: gateway, target: id, outcome: "error" });
+    if (to === "failed" || to === "degraded" || to === "blocked")
+      log.add({ action: `plugin.${to}`, actor: gateway, target: id, outcome: "error" });
   });
   ctx.on("gateway.ready", () => {
     const { version, bootId } = ctx.service("gateway@1").info();
@@ -44,7 +60,12 @@ function watchOperators(ctx: PluginContext, log: Pick<AuditLog, "add">): void {
     if (now - (logins.get(key) ?? Number.NEGATIVE_INFINITY) < LOGIN_MS) return;
     if (logins.size >= MAX_LOGINS) logins.clear();
     logins.set(key, now);
-    log.add({ action: "operator.connected", actor, outcome: "ok", details: { way, client: shown(client.clientId), scopes: scopes.join(" ") } });
+    log.add({
+      action: "operator.connected",
+      actor,
+      outcome: "ok",
+      details: { way, client: shown(client.clientId), scopes: scopes.join(" ") },
+    });
   });
 }
 
@@ -65,7 +86,13 @@ function watchAgents(ctx: PluginContext, log: Pick<AuditLog, "add">): void {
   ctx.on("outbound.failed", ({ uid, channel, to, agentId, origin, attempt, permanent, outcome }) => {
     if (!permanent) return;
     const target = shown(to === undefined ? channel : `${channel}:${to}`);
-    log.add({ action: "message.failed", actor: { kind: "agent", id: agentId }, target, outcome: "error", details: { uid, origin, attempt, end: outcome } });
+    log.add({
+      action: "message.failed",
+      actor: { kind: "agent", id: agentId },
+      target,
+      outcome: "error",
+      details: { uid, origin, attempt, end: outcome },
+    });
   });
 }
 

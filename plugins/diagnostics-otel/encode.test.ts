@@ -38,10 +38,14 @@ test("a span keeps its fraction of a millisecond, its attributes and its error",
 
 test("buckets are counted one by one, with one for what is above the last bound", () => {
   const series = [{ labelValues: ["ok"], value: 120, count: 6, cumulative: [1, 3] }];
-  const body = toMetricsBody([{ name: "search_ms", help: "x", kind: "histogram", labels: ["outcome"], buckets: [5, 10], series }], resource, {
-    startedAt: 1,
-    now: 2,
-  });
+  const body = toMetricsBody(
+    [{ name: "search_ms", help: "x", kind: "histogram", labels: ["outcome"], buckets: [5, 10], series }],
+    resource,
+    {
+      startedAt: 1,
+      now: 2,
+    },
+  );
   expect(JSON.stringify(body)).toContain('"count":"6","sum":120,"bucketCounts":["1","2","3"],"explicitBounds":[5,10]');
 });
 

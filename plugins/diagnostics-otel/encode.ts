@@ -1,6 +1,6 @@
 import type { EndedSpan, MetricFamily, MetricSeries } from "svc/sdk";
 
-/** What all that is sent belongs to. */
+/** Source of all that is sent. */
 export interface Resource {
   serviceName: string;
   serviceVersion: string;

@@ -9,7 +9,7 @@ const backoff = { firstMs: 1_000, maxMs: 30_000 };
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const MAX_ANSWER_CHARS = 10_000;
 
-/** What became of a request: `rejected` parts were refused by a collector that took the rest. */
+/** End of a request; `rejected` parts were refused by a collector that took the rest. */
 export type Sent = { state: "sent"; rejected: number; reason?: string } | { state: "dropped"; reason: string };
 
 export interface SenderOptions {
@@ -35,7 +35,11 @@ export async function send(url: string, body: object, { ctx, headers, signal }: 
 }
 
 /** One try; `reason` without a state: it may succeed later. */
-async function post(url: string, text: string, { ctx, headers, signal }: SenderOptions): Promise<Sent | { reason: string; waitMs?: number }> {
+async function post(
+  url: string,
+  text: string,
+  { ctx, headers, signal }: SenderOptions,
+): Promise<Sent | { reason: string; waitMs?: number }> {
   try {
     const response = await ctx.request(url, {
       method: "POST",

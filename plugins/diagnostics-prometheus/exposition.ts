@@ -19,7 +19,7 @@ function linesOf(family: MetricFamily): string[] {
   const samples = family.series.flatMap((series) =>
     family.kind === "histogram" ? histogramLines(name, family, series) : [line(name, family.labels, series)],
   );
-  // What nothing was counted for yet is announced all the same: a query for it is no mistake.
+  // A metric without a value is announced all the same: a query for it is no mistake.
   return [`# HELP ${name} ${escapeHelp(family.help)}`, `# TYPE ${name} ${family.kind}`, ...samples];
 }
 

@@ -6,7 +6,7 @@ import { registerTools, toolsKey } from "./register-tools.ts";
 import { registerMemoryRpc } from "./rpc.ts";
 import { createMemoryService, type MemoryService } from "./service.ts";
 import { createSessionFeed } from "./sessions/feed.ts";
-import { resolveMemorySettings, sharedStoreIssues } from "./settings.ts";
+import { checkSharedStores, resolveMemorySettings } from "./settings.ts";
 
 /** Search over the agents' notes: files stay the truth, the index is derived and can always be rebuilt. */
 export default definePlugin({
@@ -55,9 +55,7 @@ export default definePlugin({
       },
     });
     ctx.on("health.collect", (_, meta) => meta.report(memoryHealth(memory)));
-    ctx.on("config.validate", ({ config }, meta) => {
-      for (const issue of sharedStoreIssues(resolveMemorySettings(config, stateDir))) meta.report(issue);
-    });
+    checkSharedStores(ctx, stateDir);
     // A plugin that is loaded on first use registers nothing until somebody asks for its adapter.
     ctx.on("plugin.state", ({ to }) => void (to === "ready" && memory.pluginWaits()));
     // After boot, so that the first answers do not wait for a thread and a scan; a command that borrows the plugin says itself what it needs.

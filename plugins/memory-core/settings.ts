@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { type AgentInfo, type CitationMode, expandPath, isRecord, resolveAgents, type SvcConfig } from "svc/sdk";
+import { type AgentInfo, type CitationMode, expandPath, isRecord, type PluginContext, resolveAgents, type SvcConfig } from "svc/sdk";
 import type { IndexSettings, MemorySource, Modality } from "./index-settings.ts";
 import { type MemorySearch, type ProviderSettings, resolveProviderSettings } from "./providers/provider-settings.ts";
 
@@ -156,4 +156,11 @@ export function sharedStoreIssues(all: readonly AgentMemorySettings[]): Array<{ 
     path: "agents.defaults.memorySearch.store.path",
     message: `agents ${[agentId, ...sharedWith].join(", ")} share the memory index ${index.dbPath}; expected one file for each agent; put "{agentId}" into the path`,
   }));
+}
+
+/** Reports these issues when a config is checked. */
+export function checkSharedStores(ctx: Pick<PluginContext, "on">, stateDir: string): void {
+  ctx.on("config.validate", ({ config }, meta) => {
+    for (const issue of sharedStoreIssues(resolveMemorySettings(config, stateDir))) meta.report(issue);
+  });
 }

@@ -12,7 +12,7 @@ export interface ActiveSpan {
   fail(message: string): void;
 }
 
-/** What a span is about. */
+/** Subject of a span. */
 export interface SpanOptions {
   /** `server`: a request from outside; `client`: one to the outside. Default `internal`. */
   kind?: "internal" | "server" | "client" | "producer" | "consumer";

@@ -16,7 +16,9 @@ const withPrometheus = needs("prometheus", "promtool").test;
 
 let own: TestGateway;
 beforeAll(async () => {
-  own = await createTestGateway({ config: { diagnostics: { prometheus: { enabled: true } }, hooks: { enabled: true, token: "token-of-webhooks" } } });
+  own = await createTestGateway({
+    config: { diagnostics: { prometheus: { enabled: true } }, hooks: { enabled: true, token: "token-of-webhooks" } },
+  });
 });
 afterAll(() => own?.close());
 
@@ -29,7 +31,10 @@ test("every metric that the dashboard and the alert rules name is one that the g
   for (const file of ["grafana-dashboard.json", "alerts.yml"]) {
     const names = [...named(readFileSync(example(file), "utf8"))].filter((name) => name !== "svc_build_info");
     expect(names.length).toBeGreaterThan(8);
-    expect(names.filter((name) => !known.has(name)), file).toEqual([]);
+    expect(
+      names.filter((name) => !known.has(name)),
+      file,
+    ).toEqual([]);
   }
 });
 
@@ -39,7 +44,11 @@ test("each panel of the dashboard has a query and a place of its own", () => {
   };
   expect(panels.length).toBeGreaterThan(20);
   expect(new Set(panels.map(({ gridPos: { x, y } }) => `${x}/${y}`)).size).toBe(panels.length);
-  for (const { title, targets } of panels) expect(targets.every(({ expr }) => expr.includes("svc_")), title).toBe(true);
+  for (const { title, targets } of panels)
+    expect(
+      targets.every(({ expr }) => expr.includes("svc_")),
+      title,
+    ).toBe(true);
 });
 
 withPrometheus("Prometheus scrapes a gateway with the config of the example, and loads its alert rules", async () => {

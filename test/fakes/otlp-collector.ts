@@ -39,7 +39,10 @@ const number = z.strictObject({ ...point, asDouble: z.number() });
 const histogram = z
   .strictObject({ ...point, count: big, sum: z.number(), bucketCounts: z.array(big), explicitBounds: z.array(z.number()) })
   .refine(({ bucketCounts, explicitBounds }) => bucketCounts.length === explicitBounds.length + 1, "there is one bucket more than bounds")
-  .refine(({ bucketCounts, count }) => bucketCounts.reduce((sum, n) => sum + Number(n), 0) === Number(count), "buckets add up to the count");
+  .refine(
+    ({ bucketCounts, count }) => bucketCounts.reduce((sum, n) => sum + Number(n), 0) === Number(count),
+    "buckets add up to the count",
+  );
 const head = { name: z.string().min(1), description: z.string(), unit: z.enum(["1", "ms", "By"]) };
 const temporality = z.literal(2);
 const metric = z.union([
@@ -73,7 +76,12 @@ export interface OtlpCollector {
 
 /** A collector that takes OTLP over HTTP as JSON, and checks every request against the shape that the protocol gives it. @param headers that each request has to carry */
 export async function startOtlpCollector(headers: Readonly<Record<string, string>> = {}): Promise<OtlpCollector> {
-  const received: Pick<OtlpCollector, "spans" | "metrics" | "resources" | "problems"> = { spans: [], metrics: [], resources: [], problems: [] };
+  const received: Pick<OtlpCollector, "spans" | "metrics" | "resources" | "problems"> = {
+    spans: [],
+    metrics: [],
+    resources: [],
+    problems: [],
+  };
   let next: ModelServerAnswer[] = [];
   const server = await startModelServer((request) => {
     const answer = next.shift();
@@ -86,7 +94,10 @@ export async function startOtlpCollector(headers: Readonly<Record<string, string
     return { kind: "json", status: 200, body: {} };
   });
   const { origin, requests, close } = server;
-  return { origin, requests, close, ...received, answerNext: (...answers) => void (next = answers) };
+  const answerNext = (...answers: ModelServerAnswer[]) => {
+    next = answers;
+  };
+  return { origin, requests, close, ...received, answerNext };
 }
 
 type Received = Pick<OtlpCollector, "spans" | "metrics" | "resources" | "problems">;

@@ -83,7 +83,12 @@ test("a collector that is busy is asked again, one that refuses is not, and nobo
 
   collector.answerNext(refused, refused);
   await chat();
-  const dropped = () => own.service("diagnostics@1").metrics().find(({ name }) => name === "otel_spans_total")?.series.find(({ labelValues }) => labelValues[0] === "dropped");
+  const dropped = () =>
+    own
+      .service("diagnostics@1")
+      .metrics()
+      .find(({ name }) => name === "otel_spans_total")
+      ?.series.find(({ labelValues }) => labelValues[0] === "dropped");
   await eventually(() => expect(dropped()?.value).toBeGreaterThan(0));
   expect(JSON.stringify(own.logs)).not.toContain("key-of-collector");
 });

@@ -23,7 +23,7 @@ export interface MetricRegistry {
   read(): MetricFamily[];
 }
 
-/** Who declares a metric. */
+/** Plugin that declares a metric, or `kernel`. */
 export interface MetricOwner {
   id: string;
   /** It does not come with svc: names of its metrics begin with its id. */

@@ -137,25 +137,7 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
       const allowed = await gate(ctx, { tool: name, args: value }, target);
       // Arguments that a plugin has changed must fit the tool's schema as well.
       const revised = allowed === value ? value : await validated(entry, allowed);
-      const started = performance.now();
-      const ended = (ok: boolean) => {
-        const outcome = { ok, ms: performance.now() - started };
-        figures.toolCalled(name, outcome);
-        report(ctx, target, { tool: name, ...outcome });
-      };
-      const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
-      const result = await ctx.tracing
-        .span(`execute_tool ${name}`, { attributes }, async (span) => {
-          const given = await runTool(entry.tool, revised, target);
-          if (given.isError) span.fail("the tool answered with an error");
-          return given;
-        })
-        .catch((error) => {
-          ended(false);
-          throw error;
-        });
-      ended(!result.isError);
-      return result;
+      return tracedTool({ ctx, figures }, { tool: entry.tool, args: revised, target });
     },
   };
 }
@@ -198,6 +180,33 @@ async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, t
   );
   if (verdict.block) throw agentErrors.toolBlocked({ tool: call.tool, reason: verdict.reason });
   return verdict.args;
+}
+
+/** Runs a tool as a span, and reports what came of it. */
+async function tracedTool(
+  { ctx, figures }: { ctx: PluginContext; figures: Pick<AgentFigures, "toolCalled"> },
+  { tool, args, target }: { tool: Tool; args: unknown; target: ToolTarget },
+): Promise<ToolResult> {
+  const { name } = tool;
+  const started = performance.now();
+  const ended = (ok: boolean) => {
+    const outcome = { ok, ms: performance.now() - started };
+    figures.toolCalled(name, outcome);
+    report(ctx, target, { tool: name, ...outcome });
+  };
+  const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
+  try {
+    const result = await ctx.tracing.span(`execute_tool ${name}`, { attributes }, async (span) => {
+      const given = await runTool(tool, args, target);
+      if (given.isError) span.fail("the tool answered with an error");
+      return given;
+    });
+    ended(!result.isError);
+    return result;
+  } catch (error) {
+    ended(false);
+    throw error;
+  }
 }
 
 async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {

@@ -74,5 +74,7 @@ function lineOf({ seq, at, outcome, actor, action, target, details }: AuditEntry
   const facts = Object.entries(details ?? {}).map(([name, value]) => `${name}=${value}`);
   const who = [actor.kind, actor.id, ...(actor.remote === undefined ? [] : [actor.remote])].join(" ");
   const when = new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
-  return [String(seq), when, outcome.padEnd(5), who, action, ...(target === undefined ? [] : [target]), ...facts].map(printableLine).join("  ");
+  return [String(seq), when, outcome.padEnd(5), who, action, ...(target === undefined ? [] : [target]), ...facts]
+    .map(printableLine)
+    .join("  ");
 }
