@@ -4,6 +4,13 @@ import { defineErrors } from "../sdk/errors.ts";
 export const kernelErrors = defineErrors({
   // start
   "start-blocked": { message: "Gateway start blocked: set gateway.mode=local ({reason})", http: 500, rpc: "UNAVAILABLE", exit: 78 },
+  "replacement-unfinished": {
+    message:
+      "the restore of a backup was cut off and cannot be completed: {reason}; remove what is in its way and start again; {path} lists what is moved where",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
   "bind-without-auth": {
     message: "refusing to bind gateway to {host}:{port} without auth; {advice} or use bind loopback",
     http: 500,

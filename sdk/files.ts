@@ -49,7 +49,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 }
 
 /** fsync of a folder; not possible on Windows, where rename is journaled anyway. */
-async function syncFolder(dir: string): Promise<void> {
+export async function syncFolder(dir: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(dir, "r");
   try {

@@ -1,4 +1,6 @@
 import { messageOf } from "../../sdk/errors.ts";
+import { continueReplacement, hasReplacement, replacementPath } from "../../sdk/host/replacement.ts";
+import { kernelErrors } from "../errors.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";
 import { createStartupGate, type StartupGate } from "../port/startup-gate.ts";
@@ -8,11 +10,12 @@ import { planStart, recordRefusal, removeRuntimeFiles, type StartPlan, writeRunt
 
 /**
  * Starts a gateway: guards, lock, listener, then plugins behind it. Resolves once the port listens.
- * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `secret-unresolved`, `bind-without-auth`, `lock-held`, `config-lock-held`, `port-taken`, `bind-failed`
+ * @throws {SvcError} `already-listening`, `invalid-config`, `start-blocked`, `secret-unresolved`, `bind-without-auth`, `lock-held`, `config-lock-held`, `port-taken`, `bind-failed`, `replacement-unfinished`
  */
 export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   const listen = options.listen ?? true;
   try {
+    await completeReplacement(options);
     const plan = await planStart({
       paths: options.paths,
       env: options.env,
@@ -39,6 +42,20 @@ export async function createGateway(options: GatewayOptions): Promise<Gateway> {
   } catch (error) {
     await recordRefusal(options.paths.stateDir, error);
     throw error;
+  }
+}
+
+/** A restore that was cut off is completed before anything of the state is read. @throws {SvcError} `replacement-unfinished` */
+async function completeReplacement({ paths, version, logger, lockWaitMs }: GatewayOptions): Promise<void> {
+  const { stateDir, configPath } = paths;
+  if (!(await hasReplacement(stateDir))) return;
+  const lock = await acquireStateLock({ configPath, stateDir, port: null, version }, lockWaitMs);
+  try {
+    if (await continueReplacement(stateDir)) logger.warn("the restore of a backup had been cut off; it is complete now");
+  } catch (error) {
+    throw kernelErrors.replacementUnfinished({ path: replacementPath(stateDir), reason: messageOf(error) });
+  } finally {
+    await lock.release();
   }
 }
 

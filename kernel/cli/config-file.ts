@@ -1,11 +1,12 @@
 import type { CliConfigFile } from "../../sdk/types/cli.ts";
 import type { Env, JsonObject } from "../../sdk/types/common.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
+import { configTexts, refillText } from "../config/config-copy.ts";
 import { createConfigHost } from "../config/config-host.ts";
 import { knownIdsOf, unknownIdWarnings } from "../config/known-ids.ts";
 import { restoreLastGood } from "../config/last-good.ts";
 import { applyMergePatch } from "../config/merge-patch.ts";
-import { parseJson5 } from "../config/parse-json5.ts";
+import { parsedOrNothing, parseJson5 } from "../config/parse-json5.ts";
 import { pluginConfigIssues } from "../config/plugin-config-issues.ts";
 import { redactConfig } from "../config/redact.ts";
 import { redactText } from "../config/redact-text.ts";
@@ -31,6 +32,11 @@ export function openConfigFile(
     load: () => host.load(),
     redacted: (tree, loaded) => redactConfig(tree, loaded && redactionOf(host, loaded)),
     redactedText: (text) => redactText(text, parsedOrNothing(text), { ...host.redaction?.(), repeated: true }),
+    async texts() {
+      const loaded = await host.load();
+      return configTexts(loaded, { ...host.redaction?.() });
+    },
+    refilled: refillText,
     write: (change, options) => writeConfig(host, change, options).finally(onWrite),
     restoreLastGood: (options) => restoreLastGood(host, options).finally(onWrite),
     async checkStart() {
@@ -61,12 +67,4 @@ export function openConfigFile(
     },
     types: async () => (await import("../config/config-types.ts")).configTypes(await compose()),
   };
-}
-
-function parsedOrNothing(text: string): unknown {
-  try {
-    return parseJson5(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -69,6 +69,19 @@ export function createCliContext(options: ContextOptions): CliContext {
     },
     ports: portsOf({ env, paths }, config),
     lockOwner,
+    async holdState(work) {
+      const [{ acquireStateLock }, { continueReplacement }] = await Promise.all([
+        import("../process/lock.ts"),
+        import("../../sdk/host/replacement.ts"),
+      ]);
+      const lock = await acquireStateLock({ configPath: paths.configPath, stateDir: paths.stateDir, port: null, version }, 0);
+      try {
+        await continueReplacement(paths.stateDir);
+        return await work();
+      } finally {
+        await lock.release();
+      }
+    },
     local: (plugins, { quiet = false } = {}) => openLocal(options, plugins, quiet ? "error" : "warn"),
     liftQuarantine: async (id) => (await import("../operations/quarantine.ts")).liftQuarantine(paths.stateDir, id),
     manifests: async () => listManifests(paths, await load()),

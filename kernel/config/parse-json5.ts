@@ -8,3 +8,12 @@ export function parseJson5(text: string): unknown {
     return JSON5.parse(text);
   }
 }
+
+/** The value of a text; undefined for one that does not parse. */
+export function parsedOrNothing(text: string): unknown {
+  try {
+    return parseJson5(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -95,6 +95,80 @@ export const storeErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "store-no-room": {
+    message:
+      "state database {path}: the copy before its migration needs {needed} MB, and {free} MB are free; free some space and start again; nothing was changed",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
+  "backup-target": {
+    message: "backup to {dir}: {reason}; expected a folder that does not exist yet, outside the state directory",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "backup-no-room": {
+    message: "{folder}: {needed} MB are needed, and {free} MB are free; nothing was changed",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "backup-too-large": {
+    message: "backup: there are more than {files} files, the last ones in {path}; move what is no part of the state out of that folder",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "backup-database": {
+    message: "state database {path}: {reason}; svc doctor says more, and a start of the gateway repairs a damaged one",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "backup-detached": {
+    message:
+      "the running gateway writes its state to {path}, because another file took the place of its database; choose one of them first: svc doctor",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "backup-unreadable": {
+    message: "{dir} is no backup that this program can read: {reason}; expected a folder that svc backup create has made",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "backup-too-new": {
+    message: "backup {dir} has {found}, made by svc {version}; this program knows {known}: restore it with that version or a newer one",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "backup-damaged": {
+    message: "backup {dir} is damaged in {count} places, the first {path}: {problem}; nothing was changed; use another backup",
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "restore-running": {
+    message: "a gateway is running with this state directory (pid {pid}); stop it first; nothing was changed",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "restore-occupied": {
+    message: "{stateDir} is in use already ({found}); choose another SVC_STATE_DIR, or add --replace to set aside what is there",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "restore-mount": {
+    message: "{path} is a file system of its own and cannot be set aside; unmount it or move its contents away; nothing was changed",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "store-native-missing": {
     message: "better-sqlite3 has no binary for this system ({reason}); run: npm rebuild better-sqlite3",
     http: 503,

@@ -3,7 +3,7 @@ import type { LockOwner } from "../process-owner.ts";
 import type { HelloOk } from "../protocol/frames.ts";
 import type { TypedEvents, TypedRequest } from "../protocol/typed.ts";
 import type { JsonObject } from "./common.ts";
-import type { ConfigChange, ConfigWriteOptions, ConfigWriteOutcome, ReadConfig, Restore } from "./config-file.ts";
+import type { ConfigChange, ConfigText, ConfigWriteOptions, ConfigWriteOutcome, ReadConfig, Restore } from "./config-file.ts";
 import type { ContributionView } from "./context.ts";
 import type { FolderWatches, FolderWatchesOptions } from "./folder-watches.ts";
 import type { InstalledPlugins, VendorPackages } from "./installed-plugins.ts";
@@ -142,6 +142,8 @@ export interface CliContext {
   readonly ports: CliPorts;
   /** Process that holds the state lock of this profile; undefined when none is alive. */
   lockOwner(): Promise<{ pid: number; port?: number } | undefined>;
+  /** Runs while no gateway can start with this state directory; a restore that was cut off is completed first. @throws {SvcError} `lock-held` */
+  holdState<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Boots the kernel without a listener and only these plugins (and what they require) under the state lock. `quiet`: for a command that shows itself what the
    * plugins warn of; only errors are logged.
@@ -231,6 +233,10 @@ export interface CliConfigFile {
   redacted(tree: unknown, loaded?: ReadConfig): unknown;
   /** Text of a config file without its secrets; `""` for one that does not parse. */
   redactedText(text: string): string;
+  /** Every file of the config, the main one first; none when there is no main file. */
+  texts(): Promise<ConfigText[]>;
+  /** A redacted text with the values that `present` has in the same places. An entry that it lacks goes; `missing` has the paths of those. */
+  refilled(text: string, present: string | undefined): { text: string; missing: string[] };
   /** @throws {SvcError} as `writeConfig` of the SDK says: `config-*` */
   write(change: ConfigChange, options?: ConfigWriteOptions): Promise<ConfigWriteOutcome>;
   /** Puts the last-good copy back. @throws {SvcError} `config-no-last-good`, `config-readonly`, `config-locked` */

@@ -29,6 +29,15 @@ export interface ReadConfig {
   secrets: Map<string, string>;
 }
 
+/** One file of a config as it lies on disk. */
+export interface ConfigText {
+  /** Absolute. */
+  path: string;
+  text: string;
+  /** Without secrets; absent for a file that does not parse: nobody can tell what is secret in it. */
+  redacted: string | undefined;
+}
+
 /** Change to the config. */
 export type ConfigChange =
   /** The source tree (includes in place, `${NAME}` as written) → the wanted one; placeholders mean stored values. */
