@@ -15,7 +15,8 @@ async function textsOf(files: Record<string, string>) {
 
 test("a secret goes from the file that it stands in, by its place in the whole tree; comments and the rest stay", async () => {
   const [main, included] = await textsOf({
-    "svc.json": '// mine\n{ gateway: { mode: "local", auth: { $include: "./auth.json5" } }, models: { providers: { a: { apiKey: "sk-of-the-main-file" } } } }\n',
+    "svc.json":
+      '// mine\n{ gateway: { mode: "local", auth: { $include: "./auth.json5" } }, models: { providers: { a: { apiKey: "sk-of-the-main-file" } } } }\n',
     "auth.json5": '{ token: "token-of-an-included-file" } // door\n',
   });
   expect(main?.redacted).toBe(
@@ -61,5 +62,5 @@ test("without a present file everything secret goes, and comments stay", () => {
 });
 
 test("a text without secrets keeps its bytes", () => {
-  expect(refillText('{ a: 1, /* b */ }\n', "{}")).toEqual({ text: '{ a: 1, /* b */ }\n', missing: [] });
+  expect(refillText("{ a: 1, /* b */ }\n", "{}")).toEqual({ text: "{ a: 1, /* b */ }\n", missing: [] });
 });
