@@ -1,5 +1,6 @@
 import type { SvcConfig } from "./config/root.ts";
 import { hookErrors } from "./errors.ts";
+import type { MemoryStage } from "./types/gateway.ts";
 import type { Permission } from "./types/manifest.ts";
 import type { MessageRoute } from "./types/messaging.ts";
 import type { ReloadAction } from "./types/reload.ts";
@@ -144,6 +145,10 @@ export const hooks = {
   "gateway.resumed": hook<{ gapMs: number }>()(
     "observe",
     "the process was suspended for over 30 s: refresh connections and anything else outside",
+  ),
+  "gateway.pressure": hook<{ stage: MemoryStage }>()(
+    "observe",
+    "the process came nearer to the limit of its memory, or got away from it: `none`, `background`, `work`, `restart`",
   ),
   "plugin.state": hook<{ id: string; from: string; to: string; error?: string }>()("observe", "a plugin changed state"),
   "config.validate": hook<{ config: SvcConfig; paths: readonly string[] }, { path: string; message: string }>()(

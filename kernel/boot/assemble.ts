@@ -120,6 +120,7 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
     clients: core.fanout.subscribers,
     endDevice: core.deviceConnections.end,
     beacon: core.presence.beacon,
+    memoryStage: core.pressure.stage,
     invalidateHealth: health.invalidate,
     refuseStart(error) {
       core.startRefusal ??= error;

@@ -28,6 +28,7 @@ import type { EventLoopMonitor } from "../operations/event-loop.ts";
 import { createHealth, type Health } from "../operations/health.ts";
 import { createHolds, type Holds } from "../operations/holds.ts";
 import { createJobs, type Jobs } from "../operations/jobs.ts";
+import { createMemoryPressure, isAtLeast, type MemoryPressure } from "../operations/memory-pressure.ts";
 import { createMetricRegistry, type MetricRegistry } from "../operations/metrics/registry.ts";
 import { createPluginFaults, type PluginFaults } from "../operations/plugin-faults.ts";
 import { createPresence, type Presence } from "../operations/presence.ts";
@@ -42,6 +43,7 @@ import { createRouteTable, type RouteTable } from "../port/routes.ts";
 import { createPortTelemetry, type PortTelemetry } from "../port/telemetry.ts";
 import type { RootLogger } from "../process/logger.ts";
 import { envValue } from "../process/paths.ts";
+import { isSupervised } from "../process/supervisor.ts";
 import { secretHealth } from "../secrets/reload-result.ts";
 import type { GatewayOptions } from "./running-gateway.ts";
 import { checkNextStart, type StartPlan } from "./start-plan.ts";
@@ -72,6 +74,7 @@ export interface Core {
   readonly notReady: Map<string, string>;
   /** Aborted when a stop begins. */
   readonly leaving: AbortController;
+  readonly pressure: MemoryPressure;
   readonly holds: Holds;
   readonly faults: PluginFaults;
   readonly hooks: HookBus;
@@ -180,6 +183,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
     eventLoop,
     restarts,
     checkRestart,
+    pressure: pressureOf(options.memory, () => core),
     authenticator,
     contributions,
     store,
@@ -256,7 +260,8 @@ function authenticatorOf(parts: Pick<Core, "plan" | "config" | "hooks"> & { mono
 function healthOf(core: () => Core, { clock, listeners }: Pick<CoreParts, "listeners"> & { clock: Clock }): Health {
   return createHealth({
     async collect(deep) {
-      const { hooks, jobs, faults, safeMode, lazy } = core();
+      const { hooks, jobs, faults, safeMode, pressure, lazy } = core();
+      pressure.look();
       return [
         ...configParts(lazy()),
         ...(await hooks.run("health.collect", { deep })),
@@ -265,6 +270,7 @@ function healthOf(core: () => Core, { clock, listeners }: Pick<CoreParts, "liste
         ...(listeners ? [listeners.connections()] : []),
         ...downParts(lazy().loader),
         ...safeMode.parts(),
+        ...pressure.parts(),
       ];
     },
     now: clock.now,
@@ -284,6 +290,28 @@ function healthOf(core: () => Core, { clock, listeners }: Pick<CoreParts, "liste
     eventLoop: () => core().eventLoop.figures(),
     publish: (text, only) => core().fanout.emit("health", new RawJson(text), { stateVersion: core().stateVersion(), only }),
     onFault: (error) => core().logger.warn("health could not be collected", { error }),
+  });
+}
+
+/** @param core read when memory is looked at */
+function pressureOf(gauge: GatewayOptions["memory"], core: () => Core): MemoryPressure {
+  return createMemoryPressure({
+    gauge,
+    uptimeMs: () => core().uptimeMs(),
+    onStage(stage, message) {
+      const { logger, notReady, health, hooks } = core();
+      if (stage === "none") logger.info(message);
+      else logger.warn(message);
+      if (isAtLeast(stage, "work")) notReady.set("memoryPressure", message);
+      else notReady.delete("memoryPressure");
+      health.refresh();
+      void hooks.run("gateway.pressure", { stage });
+    },
+    onExhausted(message) {
+      const { logger, options } = core();
+      if (isSupervised(options.env)) options.onRestartDue?.(message);
+      else logger.error("nothing starts this gateway again, so it does not end itself; restart it before the system ends it");
+    },
   });
 }
 

@@ -1,5 +1,5 @@
 import { messageOf } from "../../sdk/errors.ts";
-import { continueReplacement, hasReplacement, replacementPath } from "../../sdk/host/replacement.ts";
+import { continueReplacement, hasReplacement, replacementPath } from "../../sdk/internal/files/replacement.ts";
 import { kernelErrors } from "../errors.ts";
 import { createEventLoopMonitor } from "../operations/event-loop.ts";
 import { type Listeners, openListeners } from "../port/listen.ts";

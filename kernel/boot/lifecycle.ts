@@ -10,6 +10,7 @@ import { kernelErrors } from "../errors.ts";
 import { SAFE_MODE_CODE } from "../loader/discovery.ts";
 import { createGapDetector } from "../operations/gap-detector.ts";
 import { createLockWatch, LOCK_LOOK_MS } from "../operations/lock-watch.ts";
+import { MEMORY_LOOK_MS } from "../operations/memory-pressure.ts";
 import { isServing } from "../port/probes.ts";
 import type { HeldLock } from "../process/lock.ts";
 import { envValue } from "../process/paths.ts";
@@ -38,6 +39,7 @@ export function startJobs(core: Core, transport: Transport, lock: HeldLock): voi
     jobs.look();
   });
   jobs.every("health", limits.healthCacheMs, health.refresh);
+  jobs.every("memory", MEMORY_LOOK_MS, core.pressure.look);
   jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.cutStalled);
   const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, transport), refresh: health.refresh });
   hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: watch.parts });
@@ -66,6 +68,7 @@ export async function start(core: Core, transport: Transport, mask: (plain: SvcC
   core.health.invalidate();
   await leaveTraces(core, transport);
   await transport.listeners?.checkRoom();
+  core.pressure.look();
   if (core.safeMode.isOn()) return core.safeMode.watch(() => leaveSafeMode(core));
   await keepGoodConfig(core);
   logger.info("ready", { ms: uptimeMs() });

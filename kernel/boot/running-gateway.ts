@@ -7,6 +7,7 @@ import type { ReloadOutcome } from "../../sdk/types/reload.ts";
 import type { Services } from "../../sdk/types/services.ts";
 import type { HookBus } from "../hooks/bus.ts";
 import type { Host } from "../loader/instance.ts";
+import type { MemoryGauge } from "../operations/memory-pressure.ts";
 import type { PluginFaults } from "../operations/plugin-faults.ts";
 import type { RootLogger } from "../process/logger.ts";
 import type { ProfilePaths } from "../process/paths.ts";
@@ -76,6 +77,8 @@ export interface GatewayOptions extends Partial<Pick<Host, "clock" | "fetch" | "
   exportEnv?: (env: Env) => () => void;
   /** `performance.now()` of the restart this start belongs to; the next one keeps its distance. */
   restartedAt?: number;
+  /** Watched to shed work in time; absent: nobody watches. */
+  memory?: MemoryGauge;
   /** Imports the sources of bundled plugins, each evaluated once per process; their folders are read once, too. For tests. */
   importBundled?: (file: string) => Promise<unknown>;
   /** The environment a start would have now; default: `env`. */

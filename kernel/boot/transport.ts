@@ -3,12 +3,14 @@ import { sharedErrors } from "../../sdk/internal/errors.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import type { Devices } from "../../sdk/types/devices.ts";
+import { isLoopback } from "../auth/address-ranges.ts";
 import { type ClientPolicy, createClientPolicy } from "../auth/client-policy.ts";
 import { isTailnetAllowed } from "../auth/resolve-auth.ts";
 import { createTailnetIdentity } from "../auth/tailnet/identity.ts";
 import { createWhois } from "../auth/tailnet/whois.ts";
 import { protocolErrors } from "../errors.ts";
 import { findDownOwner } from "../loader/plugins-down.ts";
+import { isAtLeast } from "../operations/memory-pressure.ts";
 import { createThrottle } from "../port/fanout/throttle.ts";
 import { admitClient } from "../port/handshake.ts";
 import { createHello } from "../port/hello.ts";
@@ -134,6 +136,8 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     handshakeTimeoutMs: handshakeTimeout(options.env),
     clientPolicy,
     hasRoom,
+    // Whoever sits at this machine may have come to look what is wrong.
+    isShed: (req) => isAtLeast(core.pressure.stage(), "work") && !isLoopback(clientPolicy.callerOf(req).address),
     async admit(params, req, nonce) {
       const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, keeper, tailnet });
       const gate = await hooks.run("ws.connect", { client: info, scopes: info.scopes });

@@ -72,7 +72,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     async holdState(work) {
       const [{ acquireStateLock }, { continueReplacement }] = await Promise.all([
         import("../process/lock.ts"),
-        import("../../sdk/host/replacement.ts"),
+        import("../../sdk/internal/files/replacement.ts"),
       ]);
       const lock = await acquireStateLock({ configPath: paths.configPath, stateDir: paths.stateDir, port: null, version }, 0);
       try {

@@ -4,11 +4,11 @@ import type { CliContext, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { GatewayMaker, RunningGateway } from "../boot/running-gateway.ts";
 import { freePort } from "../process/free-port.ts";
 import type { RootLogger } from "../process/logger.ts";
-import { envValue, type ProfilePaths } from "../process/paths.ts";
+import type { ProfilePaths } from "../process/paths.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
 import type { StartFlags } from "../process/start-flags.ts";
-import { isUnderLaunchd, serviceMarker, trimServiceLogs } from "../process/supervisor.ts";
+import { isSupervised, isUnderLaunchd, trimServiceLogs } from "../process/supervisor.ts";
 import { type GatewayLogs, openLogs } from "./gateway-logs.ts";
 import type { LogLevelName } from "./root-flags.ts";
 import { tapWsLog } from "./ws-log.ts";
@@ -50,7 +50,8 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     for (let restarts = 0; ; restarts++) {
       const end = await runOnce(cli, values, { own, maker, logs, signals, ...(restarts > 0 ? { restartedAt: performance.now() } : {}) });
       if (end === "stopped") return 0;
-      if (isSupervised(cli)) return EXIT_RESTART;
+      // A fresh process is better than a restart in this one.
+      if (isSupervised(cli.env)) return EXIT_RESTART;
       if (restarts === MAX_RESTARTS)
         logs.logger.warn(`${restarts} restarts in one process; stop and start it to free the memory they hold`);
     }
@@ -115,11 +116,6 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
-}
-
-/** Under a supervisor a fresh process is better than a restart in this one, unless that is switched off. */
-function isSupervised({ env }: CliContext): boolean {
-  return serviceMarker(env) !== undefined && envValue(env, "SVC_NO_RESPAWN") !== "1";
 }
 
 async function start(cli: CliContext, values: CliValues, run: Run & { due(reason: string): void }): Promise<RunningGateway> {

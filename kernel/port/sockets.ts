@@ -22,10 +22,13 @@ interface SocketsDeps extends ConnectionDeps {
   /** Paths that take an upgrade. */
   paths: ReadonlySet<string>;
   clientPolicy: ClientPolicy;
+  /** Is this one turned away because the process is short of memory? */
+  isShed(req: IncomingMessage): boolean;
   /** Is there room for one more? */
   hasRoom(open: number): boolean;
 }
 
+const SHED_RETRY_S = 5;
 /** Maximum number of bytes gathered in one turn of the event loop; above it they are written at once. */
 const MAX_GATHERED_BYTES = 1_048_576;
 /** Pieces of one message, as frames and as reads, before the handshake: each costs more than the byte it may hold. */
@@ -90,7 +93,8 @@ function refusal(req: IncomingMessage, deps: SocketsDeps): (Omit<ClientRefusal, 
   const path = (req.url ?? "/").split("?", 1)[0] as string;
   if (!deps.paths.has(path)) return { status: 404 };
   const isLeaving = deps.phase() === "draining" || deps.phase() === "stopped";
-  return deps.clientPolicy.upgradeRefusalOf(req) ?? (isLeaving ? { status: 503, retryAfter: 1 } : undefined);
+  if (isLeaving) return deps.clientPolicy.upgradeRefusalOf(req) ?? { status: 503, retryAfter: 1 };
+  return deps.clientPolicy.upgradeRefusalOf(req) ?? (deps.isShed(req) ? { status: 503, retryAfter: SHED_RETRY_S } : undefined);
 }
 
 function refuse(socket: Duplex, { status, ...options }: { status: number } & Parameters<typeof rawResponse>[1]): void {

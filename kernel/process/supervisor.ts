@@ -13,6 +13,11 @@ export function serviceMarker(env: Env): string | undefined {
   return envValue(env, "SVC_SERVICE_MARKER");
 }
 
+/** Whether something starts this process again when it ends with 75. Switched off, all restarts stay in the process. */
+export function isSupervised(env: Env): boolean {
+  return serviceMarker(env) !== undefined && envValue(env, "SVC_NO_RESPAWN") !== "1";
+}
+
 /** True under launchd, whose labels begin so. */
 export function isUnderLaunchd(env: Env): boolean {
   return serviceMarker(env)?.startsWith("ai.svc.") === true;

@@ -23,6 +23,13 @@ export const agentErrors = defineErrors({
     details: "CLIENT_TOOL_CONFLICT",
     expose: { tool: { type: "string" } },
   },
+  "memory-pressure": {
+    message: "the gateway is short of memory and takes no new runs; try again in a moment, and see svc health for the reason",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    details: "MEMORY_PRESSURE",
+    retryable: true,
+  },
   "message-required": { message: "message or attachment required", http: 400, rpc: "INVALID_REQUEST" },
   "invalid-attachment": { message: "attachment {index}: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "no-route": {

@@ -48,10 +48,14 @@ export interface IndexThreadData {
   activity: SharedArrayBuffer;
   /** Documents that stopped a thread before. */
   quarantined: readonly DocumentVersion[];
+  /** Shared with the main thread: 1 while indexing pauses. */
+  hold: SharedArrayBuffer;
 }
 
-/** Ways to create and watch threads; only tests use others than the default. */
+/** Ways to create and watch threads; but for `hold` only tests use others than the default. */
 export interface IndexThreadOptions {
+  /** Absent: indexing never pauses. */
+  hold?: SharedArrayBuffer;
   startThread?: (data: IndexThreadData) => Worker;
   stallLimits?: StallLimits;
 }
@@ -123,9 +127,9 @@ class WorkerHost implements IndexWorkerHost {
   }
 
   #start(): Worker {
-    const { quarantine, startThread = startIndexThread, stallLimits } = this.#options;
+    const { quarantine, startThread = startIndexThread, stallLimits, hold = new SharedArrayBuffer(4) } = this.#options;
     const activity = createActivityMemory();
-    const worker = startThread({ settings: this.#settings, activity, quarantined: quarantine.entries() });
+    const worker = startThread({ settings: this.#settings, activity, quarantined: quarantine.entries(), hold });
     this.#startedAtMs = performance.now();
     this.#worker = worker;
     const calls = createHostCallServer(this.#events.handlers, (answer, moved = []) => worker.postMessage(answer, moved));

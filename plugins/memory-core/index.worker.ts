@@ -9,11 +9,12 @@ import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerReques
 /** Several heartbeats for each look of the main thread. */
 const BEAT_MS = 250;
 const port = parentPort;
-const { settings, activity: memory, quarantined } = workerData as IndexThreadData;
+const { settings, activity: memory, quarantined, hold } = workerData as IndexThreadData;
+const held = new Int32Array(hold);
 const post = (message: WorkerMessage, moved: ArrayBuffer[] = []) => port?.postMessage(message, moved);
 const host = createHostCalls(post);
 const activity = createActivity(memory);
-const engine = new IndexEngine(settings, post, { host, guard: { activity, quarantined } });
+const engine = new IndexEngine(settings, post, { host, guard: { activity, quarantined }, isHeld: () => Atomics.load(held, 0) === 1 });
 activity.beat();
 setInterval(activity.beat, BEAT_MS).unref();
 

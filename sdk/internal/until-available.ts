@@ -4,7 +4,7 @@ import type { Logger, Timers } from "../types/common.ts";
 import type { OpResult, Store, StoreOp } from "../types/store.ts";
 
 /** Codes by which nothing about the work is wrong: its receiver cannot take it at the moment. */
-const transient = ["draining", "busy", "service-unavailable", "deliveries-full"];
+const transient = ["draining", "memory-pressure", "busy", "service-unavailable", "deliveries-full"];
 const FIRST_PAUSE_MS = 250;
 /** Short, so that work goes on within seconds after a full disk has space again. */
 const MAX_PAUSE_MS = 2_000;

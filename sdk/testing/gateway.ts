@@ -35,6 +35,8 @@ export interface TestGatewayOptions {
   models?: readonly ModelProvider[];
   /** Clock behind `ctx.clock`; a `fakeClock()` drives `ctx.timers` too. */
   clock?: Clock | FakeClock;
+  /** Memory that the gateway takes itself to use, and its limit; default: nobody watches it. */
+  memory?: { rssBytes(): number; limitBytes: number; minUptimeMs?: number };
   /** Takes every `ctx.fetch` and `ctx.request` of the plugins. */
   http?: HttpRecorder;
   /** Files of the default agent's workspace, by relative path. */
@@ -143,6 +145,7 @@ async function boot(options: TestGatewayOptions, stateDir: string, logs: LogReco
     retryMs: options.retryMs,
     importBundled,
     ...(options.clock ? { clock: options.clock } : {}),
+    ...(options.memory ? { memory: options.memory } : {}),
     ...(options.http ? { fetch: options.http.fetch, request: options.http.request } : {}),
   });
   try {

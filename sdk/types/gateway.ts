@@ -37,6 +37,12 @@ export interface AttemptLimiter {
   succeed(address: string): void;
 }
 
+/**
+ * How near the process is to the limit of its memory. `background`: work that nobody waits for pauses; `work`: no new runs either, accepted work waits;
+ * `restart`: a supervised gateway is about to restart.
+ */
+export type MemoryStage = "none" | "background" | "work" | "restart";
+
 /** Service `gateway@1`, provided by the kernel. */
 export interface GatewayService {
   info(): {
@@ -59,6 +65,8 @@ export interface GatewayService {
   endDevice(deviceId: string, reason: DeviceEnd, role?: DeviceRole): void;
   /** Puts or renews a row of the presence list: by device, instance, host, address, else text. A text `Node: <host> (<ip>) · app …` is read. */
   beacon(beacon: PresenceBeacon): void;
+  /** Stage of memory pressure; the hook `gateway.pressure` tells of each change. */
+  memoryStage(): MemoryStage;
   /** The cached health snapshot is rebuilt before its next use. */
   invalidateHealth(): void;
   /**

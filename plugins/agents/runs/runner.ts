@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type GatewayService, messageOf, type RunHandle, type RunRequest, type RunRow, settledWithin, sleep } from "svc/sdk";
 import { sharedErrors } from "svc/sdk/internal";
+import { agentErrors } from "../errors.ts";
 import { type Kit, runsOf } from "../kit.ts";
 import { SingleRequests } from "../sessions/stateless.ts";
 import { type AcceptOptions, acceptRun } from "./accept.ts";
@@ -118,6 +119,8 @@ export class Runner {
     const row = await kit.store().runs.get(request.runId);
     if (row && !(request.resume && isCutOff(row))) return { row };
     if (this.#isClosed) throw sharedErrors.draining({}, { retryAfterMs: 2_000 });
+    const stage = this.#gateway.memoryStage();
+    if (stage === "work" || stage === "restart") throw agentErrors.memoryPressure({}, { retryAfterMs: 5_000 });
     return { run: await (row ? reviveRun(row, { request, options }, kit) : acceptRun(request, options, kit)) };
   }
 

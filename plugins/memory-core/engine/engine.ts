@@ -27,6 +27,8 @@ export interface EngineOptions {
   /** Host that embeds and reads transcripts; without one only files and words are there. */
   host?: Host;
   guard?: DocumentGuardOptions;
+  /** See `PacerOptions`. */
+  isHeld?: () => boolean;
   /** Called at each moment of a rebuild, for tests. */
   step?: (step: RebuildStep) => void;
   /** Replaces the waiting between attempts, for tests. */
@@ -49,7 +51,7 @@ export class IndexEngine {
   constructor(
     settings: IndexSettings,
     tell: (news: WorkerNews) => void,
-    { host = noHost, guard: guardOptions, step, wait }: EngineOptions = {},
+    { host = noHost, guard: guardOptions, isHeld, step, wait }: EngineOptions = {},
   ) {
     this.#settings = settings;
     this.#tell = tell;
@@ -64,7 +66,8 @@ export class IndexEngine {
     const live = createLiveIndex(settings.dbPath, { warn, openVectors });
     this.#live = live;
     const guard = createDocumentGuard(guardOptions);
-    this.#scheduler = createSyncScheduler({ settings, live, host, guard, openVectors, tell, changed: () => this.#tellState(), step, wait });
+    const changed = () => this.#tellState();
+    this.#scheduler = createSyncScheduler({ settings, live, host, guard, openVectors, tell, changed, isHeld, step, wait });
     this.#searcher = createSearcher({ settings, live, scheduler: this.#scheduler, host, guard, tell });
     this.#ready = probeVectorExtension(settings.vector);
   }

@@ -1,7 +1,17 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { IndexFault } from "./fault.ts";
 
 const SLICE_MS = 12;
+/** Between two looks whether work that was held may go on. */
+const HELD_MS = 250;
+
+/** Says when the slices of long work are cut, and whether there are any. */
+export interface PacerOptions {
+  /** Other work goes first at the moment, so that each step gives way. */
+  isSecondary?(): boolean;
+  /** The work waits altogether: the process is short of memory. */
+  isHeld?(): boolean;
+}
 
 /** Lets long work give way: searches that arrive meanwhile are answered between two slices. */
 export interface Pacer {
@@ -18,11 +28,11 @@ export async function paced<T>(steps: Generator<void, T>, pacer: Pacer): Promise
   }
 }
 
-/** @param isSecondary whether other work goes first at the moment, so that each step gives way */
-export function createPacer(signal: AbortSignal, isSecondary: () => boolean = () => false): Pacer {
+export function createPacer(signal: AbortSignal, { isSecondary = () => false, isHeld = () => false }: PacerOptions = {}): Pacer {
   let sliceStart = performance.now();
   return {
     async breathe() {
+      while (isHeld() && !signal.aborted) await wait(HELD_MS);
       if (isSecondary() || performance.now() - sliceStart >= SLICE_MS) {
         await nextTurn();
         sliceStart = performance.now();

@@ -58,6 +58,8 @@ export interface SyncSchedulerParts {
   tell(news: WorkerNews): void;
   /** The state is another one than before. */
   changed(): void;
+  /** See `PacerOptions`. */
+  isHeld?: (() => boolean) | undefined;
   /** Step hook for tests. */
   step?: RebuildJob["step"];
   wait?: Wait | undefined;
@@ -335,7 +337,7 @@ class FileSyncer implements SyncScheduler {
   }
 
   #pass(current: Run, { request, progress, seen }: PassOptions): Promise<SyncOutcome> {
-    const { settings, live, guard, openVectors, step } = this.#parts;
+    const { settings, live, guard, openVectors, step, isHeld } = this.#parts;
     const { signal } = current.stop;
     const rebuilds = () => {
       current.isRebuild = true;
@@ -347,7 +349,7 @@ class FileSyncer implements SyncScheduler {
       return isNew;
     };
     const run = { settings, live, guard, openVectors, choice: this.#choice, provider: this.#provider, sources, takeNews, rebuilds };
-    return new IndexUpdate({ ...run, signal, pacer: createPacer(signal), progress, step }).run(current.force);
+    return new IndexUpdate({ ...run, signal, pacer: createPacer(signal, isHeld ? { isHeld } : {}), progress, step }).run(current.force);
   }
 
   /** Every kind of memory has its source here; a sync of certain transcripts leaves the files alone. */

@@ -190,7 +190,7 @@ class SqliteVectorStore implements VectorStore {
     const dims = this.#dims;
     if (dims === undefined) return;
     this.#late = [];
-    const pacer = createPacer(this.#stop.signal, () => this.#scans > 0);
+    const pacer = createPacer(this.#stop.signal, { isSecondary: () => this.#scans > 0 });
     try {
       const matrix = await loadMatrix(this.#db, dims, pacer);
       if (this.#loading !== mine) return this.#matrix ? undefined : await this.#load();
