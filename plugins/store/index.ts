@@ -6,6 +6,9 @@ import { historyPart, toHealthPart } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
+/** What ends a start: the operator chooses which program, which file, or what to make room from. */
+const refusals = ["store-too-new", "store-no-room", "store-migration-failed"];
+
 /** Services `store@2`, the one writer of state, and `leases@1`. */
 export default definePlugin({
   id: "store",
@@ -42,7 +45,7 @@ export default definePlugin({
       ...(guardMs === undefined ? {} : { guardMs }),
     }).catch((error: unknown) => {
       // Serving on an empty memory would look like the loss of everything; which program or file is to be used is the operator's choice.
-      if (isSvcError(error, "store-too-new") || isSvcError(error, "store-migration-failed")) gateway.refuseStart(error);
+      if (refusals.some((code) => isSvcError(error, code)) && isSvcError(error)) gateway.refuseStart(error);
       throw error;
     });
     ctx.metrics.gauge({ name: "queue_depth", help: "Work that waits", labels: ["queue"] }, (set) => set(store.status().queued, "store"));

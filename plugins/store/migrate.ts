@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmSync } from "node:fs";
+import { readdirSync, renameSync, rmSync, statfsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Failpoint } from "./failpoint.ts";
 import type { Sqlite } from "./native.ts";
@@ -29,6 +29,8 @@ export interface MigrateOptions {
   visit: (point: Failpoint) => void;
   /** Epoch ms, for the name of the copy. */
   now?: number;
+  /** Bytes that are free in a folder; default: what the system says. */
+  freeBytes?: (folder: string) => number;
   /** False for a copy: the original is still there. Default true. */
   copyBefore?: boolean;
 }
@@ -36,7 +38,7 @@ export interface MigrateOptions {
 /**
  * Brings the schema up to the newest step, each step in its own transaction. A database that has something in it is copied to
  * `<path>.pre-<version>-<ts>` first.
- * @throws {Refusal} `store-migration-failed`; steps before the failed one stay, the failed one leaves nothing
+ * @throws {Refusal} `store-no-room`, before anything is changed; `store-migration-failed`: steps before the failed one stay, the failed one leaves nothing
  */
 export async function migrate(db: Sqlite, path: string, options: MigrateOptions): Promise<{ from: number; to: number }> {
   const from = versionOf(db);
@@ -44,11 +46,29 @@ export async function migrate(db: Sqlite, path: string, options: MigrateOptions)
   if (due.length === 0) return { from, to: from };
   let copy = "";
   if (options.copyBefore !== false && !isEmpty(db)) {
+    requireRoom(db, path, options.freeBytes ?? freeBytesIn);
     copy = await copyBefore(db, path, { version: from, now: options.now ?? 0 });
     options.visit("store.after-copy");
   }
   for (const step of due) runStep(db, path, { step, copy, visit: options.visit });
   return { from, to: versionOf(db) };
+}
+
+/** The copy, and as much again for what the steps write: a disk that fills up in the middle would be a worse start. @throws {Refusal} `store-no-room` */
+function requireRoom(db: Sqlite, path: string, freeBytes: (folder: string) => number): void {
+  const bytes = (db.pragma("page_count", { simple: true }) as number) * (db.pragma("page_size", { simple: true }) as number);
+  const [free, needed] = [freeBytes(dirname(path)), 2 * bytes];
+  const megabytes = (count: number) => Math.ceil(count / 1_000_000);
+  if (free < needed) throw new Refusal("store-no-room", { path, needed: megabytes(needed), free: megabytes(free) });
+}
+
+function freeBytesIn(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY; // a system that does not say refuses nothing
+  }
 }
 
 interface Step {

@@ -176,6 +176,19 @@ test("a step that fails leaves the database as it was, and the message names the
   expect(store.messages.count("s")).toBe(60);
 });
 
+test("without room for the copy and the steps nothing is migrated and nothing is touched", async () => {
+  const temp = tempStore(onTestFinished);
+  await filled(temp);
+  const { db } = await open(temp);
+  const bytes = (db.pragma("page_count", { simple: true }) as number) * (db.pragma("page_size", { simple: true }) as number);
+  const migrated = (free: number) => migrate(db, temp.path, { steps: [...schemaSteps, added], visit, now: 1, freeBytes: () => free });
+
+  await expect(migrated(2 * bytes - 1)).rejects.toMatchObject({ code: "store-no-room", fields: { path: temp.path, needed: 1, free: 1 } });
+  expect([versionOf(db), copies(temp)]).toEqual([newest, []]);
+  expect(await migrated(2 * bytes)).toEqual({ from: newest, to: newest + 1 });
+  db.close();
+});
+
 test("only the newest three copies are kept", async () => {
   const temp = tempStore(onTestFinished);
   const { db } = await open(temp);

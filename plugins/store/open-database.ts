@@ -37,7 +37,7 @@ export interface OpenedDatabase {
 /**
  * Opens the state database for writing: refuses a newer one untouched, replaces a damaged one by the newest good snapshot and what can be salvaged,
  * migrates an older one.
- * @throws {Refusal} `store-too-new`, `store-migration-failed`, `store-native-missing`, `store-open-failed`
+ * @throws {Refusal} `store-too-new`, `store-no-room`, `store-migration-failed`, `store-native-missing`, `store-open-failed`
  */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   const { path, steps, now } = options;

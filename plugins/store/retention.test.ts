@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openConnection } from "./native.ts";
 import type { OpenStore } from "./open-store.ts";
 import { createRetention } from "./retention.ts";
-import { accept, finish, run, tempStore, until } from "./testing/temp-store.ts";
+import { accept, finish, run, session, tempStore, until } from "./testing/temp-store.ts";
 
 const dayMs = 86_400_000;
 const now = 1_000 * dayMs;
@@ -110,6 +110,50 @@ test("deliveries go 24 h after they were done and 7 days after they failed or ex
       .map((row) => row.uid)
       .toReversed(),
   ).toEqual(["waits", "done 1 d", "failed 1 d", "failed 1 d and more", "failed 7 d", "expired 1 d", "expired 1 d and more", "expired 7 d"]);
+});
+
+test("a clock that goes a year ahead drops nothing before a second look a minute later says the same", async () => {
+  const at = { wall: now, steady: 0, reads: 0 };
+  const clock = { now: () => (at.reads++, at.wall), monotonic: () => at.steady };
+  const store = await tempStore(onTestFinished).open({ clock, maintenanceMs: 10 });
+  await store.commit([accept("a"), finish("a", "done", { at: now })]);
+  const looks = async () => {
+    const before = at.reads;
+    await until(() => at.reads > before + 3, "old rows are looked for");
+  };
+
+  at.wall += 365 * dayMs;
+  await looks();
+  expect(store.deliveries.get("a")).toBeDefined();
+  at.wall -= 365 * dayMs;
+  await looks();
+  at.wall += 365 * dayMs;
+  await looks();
+  at.steady += 59_999;
+  at.wall += 59_999;
+  await looks();
+  expect(store.deliveries.get("a")).toBeDefined();
+
+  at.steady += 1;
+  await until(() => store.deliveries.get("a") === undefined, "it is dropped");
+});
+
+test("a start with a clock far past the newest session is a step, too", async () => {
+  const temp = tempStore(onTestFinished);
+  const at = { wall: now, steady: 0 };
+  const clock = { now: () => at.wall, monotonic: () => at.steady };
+  const first = await temp.open({ clock });
+  await first.commit([{ op: "session.put", session: session("k", { updatedAt: now }) }, accept("a"), finish("a", "done", { at: now })]);
+  await first.close();
+
+  at.wall += 365 * dayMs;
+  const second = await temp.open({ clock, maintenanceMs: 10 });
+  await second.commit([accept("b")]);
+  expect(second.deliveries.get("a")).toBeDefined();
+
+  at.steady += 60_000;
+  at.wall += 60_000;
+  await until(() => second.deliveries.get("a") === undefined, "it is dropped");
 });
 
 test("of each kind and end the newest 10,000 stay: many wakes do not push out the runs of agents", async () => {

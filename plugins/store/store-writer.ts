@@ -12,6 +12,7 @@ import {
   withLimit,
   writeFileAtomic,
 } from "svc/sdk";
+import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import { createCommitQueue, type Pending, type QueueLimits } from "./commit-queue.ts";
 import { storeErrors } from "./errors.ts";
 import type { CommitOutcome } from "./group-commit.ts";
@@ -29,6 +30,8 @@ const requestTimeoutMs = 60_000;
 const rescueTimeoutMs = 600_000;
 const drainTimeoutMs = 3_000;
 const closeTimeoutMs = 2_000;
+/** Until the second reading of a clock that is not believed. */
+const doubtMs = 60_000;
 const longestRestartMs = 30_000;
 /** A thread that lived this long did not end because it was started: the next one starts after the short pause. */
 const stableMs = 60_000;
@@ -92,6 +95,8 @@ export class StoreWriter {
   #isSending = false;
   #sent: Promise<void> = Promise.resolve();
   #maintenance: NodeJS.Timeout | undefined;
+  #expiry: ExpiryClock | undefined;
+  #doubt: NodeJS.Timeout | undefined;
   #isMaintenanceDue = false;
   #maintainedLast = false;
   #endedDeliveries = 0;
@@ -127,6 +132,7 @@ export class StoreWriter {
   async open(): Promise<Opened> {
     const opened = await this.#startThread({ again: false });
     this.#files = opened.files;
+    this.#expiry = createExpiryClock(this.#options.clock, opened.lastSeenAt);
     this.#maintenance = setInterval(() => this.#wantMaintenance(), this.#options.maintenanceMs);
     this.#maintenance.unref();
     this.#wantMaintenance();
@@ -175,6 +181,7 @@ export class StoreWriter {
 
   async #close(finish: () => Promise<void> | void): Promise<void> {
     clearInterval(this.#maintenance);
+    clearTimeout(this.#doubt);
     this.#isMaintenanceDue = false;
     await withLimit(this.#sent, drainTimeoutMs, () => undefined);
     clearTimeout(this.#probe);
@@ -244,8 +251,18 @@ export class StoreWriter {
 
   async #maintain(): Promise<void> {
     this.#maintainedLast = true;
-    const reply = await this.#ask({ type: "maintain", now: this.#options.clock.now() });
+    const now = this.#expiry?.read();
+    if (now === undefined) return this.#maintainLater();
+    const reply = await this.#ask({ type: "maintain", now });
     this.#isMaintenanceDue &&= reply?.type === "maintained" && reply.more;
+  }
+
+  /** The clock went forward by more than a day at once. What it would end waits for a second reading. */
+  #maintainLater(): void {
+    this.#isMaintenanceDue = false;
+    clearTimeout(this.#doubt);
+    this.#doubt = setTimeout(() => this.#wantMaintenance(), doubtMs);
+    this.#doubt.unref();
   }
 
   /** Undefined when the thread is gone. A fault of the storage has taken effect before it returns. */

@@ -35,6 +35,8 @@ export interface Opened {
   /** The last process did not close it. */
   unclean?: true;
   files: OpenFiles;
+  /** Time of the newest session or run, epoch ms. */
+  lastSeenAt?: number;
 }
 
 export type WriterReply =

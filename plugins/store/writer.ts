@@ -39,7 +39,7 @@ export function createWriter(setup: WriterSetup): { handle(request: WriterReques
     if (!again) forgetLeases(db);
     again = true;
     open = { db, group: createGroupCommit(db, visit), retention: createRetention(db) };
-    return { writer: open, reply: { type: "opened", ...rest, files: identify(path) } };
+    return { writer: open, reply: { type: "opened", ...rest, files: identify(path), ...lastSeen(db) } };
   }
 
   async function rescue({ db }: OpenWriter, { moveTo, ownLog }: Extract<WriterRequest, { type: "rescue" }>): Promise<WriterReply> {
@@ -99,6 +99,23 @@ export function createWriter(setup: WriterSetup): { handle(request: WriterReques
       }
     },
   };
+}
+
+/** Time of the newest session or run: a clock far past it is not believed at once. */
+function lastSeen(db: Sqlite): { lastSeenAt?: number } {
+  try {
+    const at = db
+      .prepare(
+        "SELECT max(coalesce((SELECT max(updated_at) FROM sessions), 0), coalesce((SELECT created_at FROM runs ORDER BY row DESC LIMIT 1), 0))",
+      )
+      .pluck()
+      .get() as number;
+    return at > 0 ? { lastSeenAt: at } : {};
+  } catch (error) {
+    // Whoever reads the rows meets the damage as well, and deals with it.
+    if (storageFault(error) === undefined) throw error;
+    return {};
+  }
 }
 
 /** The state folder belongs to one process: whoever held a lease before it is gone. A full disk keeps the rows, and must not keep the gateway from starting. */

@@ -1,10 +1,13 @@
 import { type Disposable, type HealthPart, messageOf } from "svc/sdk";
+import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { type MaintenanceReport, maintainSessions } from "./maintenance.ts";
 
 /** After the start, once the first requests are through. */
 const FIRST_MS = 60_000;
 const EVERY_MS = 3_600_000;
+/** After a step of the clock that is not believed at once. */
+const DOUBT_MS = 60_000;
 
 /** Sessions are kept within `session.maintenance` once a minute after the start, and then every hour. */
 export interface MaintenanceJob {
@@ -27,11 +30,31 @@ export function createMaintenanceJob(kit: Kit): MaintenanceJob {
   let timer: Disposable | undefined;
   let running: Promise<void> | undefined;
   let last: LastPass | undefined;
+  let expiry: ExpiryClock | undefined;
 
-  const pass = async (signal: AbortSignal): Promise<void> => {
-    const at = ctx.clock.now();
+  /** The time of the newest session is from before a clock that was wrong at the start. */
+  const expiryClock = async (): Promise<ExpiryClock> => {
+    const { rows } = await kit.store().sessions.list({ limit: 1 });
+    expiry ??= createExpiryClock(ctx.clock, rows[0]?.updatedAt);
+    return expiry;
+  };
+  /** @returns when the next pass is due */
+  const pass = async (signal: AbortSignal): Promise<number> => {
     try {
-      const report = await maintainSessions(kit, signal);
+      const at = (await expiryClock()).read();
+      if (at !== undefined) {
+        await passAt(at, signal);
+        return EVERY_MS;
+      }
+      ctx.logger.warn("the clock went forward by more than a day; no session is deleted before a second look in a minute");
+    } catch (error) {
+      if (!signal.aborted) ctx.logger.warn("the time of the newest session could not be read", { error: messageOf(error) });
+    }
+    return DOUBT_MS;
+  };
+  const passAt = async (at: number, signal: AbortSignal): Promise<void> => {
+    try {
+      const report = await maintainSessions(kit, { signal, now: at });
       last = { at, report };
       if (report) logReport(kit, report);
     } catch (error) {
@@ -43,8 +66,8 @@ export function createMaintenanceJob(kit: Kit): MaintenanceJob {
   const arm = (delayMs: number) => {
     const { signal } = stopping;
     timer = ctx.timers.setTimeout(() => {
-      running = pass(signal).finally(() => {
-        if (!signal.aborted) arm(EVERY_MS);
+      running = pass(signal).then((nextMs) => {
+        if (!signal.aborted) arm(nextMs);
       });
     }, delayMs);
   };
@@ -52,6 +75,11 @@ export function createMaintenanceJob(kit: Kit): MaintenanceJob {
   return {
     start() {
       stopping = new AbortController();
+      // A second reading is a minute away: what the clock says at the first pass is believed then.
+      void expiryClock().then(
+        (clock) => clock.read(),
+        () => undefined,
+      );
       arm(FIRST_MS);
     },
     async stop() {

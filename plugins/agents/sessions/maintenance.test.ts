@@ -12,13 +12,17 @@ const DAY_MS = 24 * HOUR_MS;
 
 let gw: TestGateway;
 let clock: FakeClock;
+/** Added to the time of day, which somebody may set; time itself goes on as before. */
+let offMs = 0;
 /** When the first pass looks at the sessions. */
 let passAt: number;
 
 afterEach(() => gw.close());
 
 async function start(maintenance: NonNullable<NonNullable<SvcConfigInput["session"]>["maintenance"]>): Promise<Store> {
-  clock = fakeClock();
+  offMs = 0;
+  const steady = fakeClock();
+  clock = Object.assign(Object.create(steady) as FakeClock, { now: () => steady.now() + offMs });
   passAt = clock.now() + MINUTE_MS;
   gw = await createTestGateway({
     plugins: ["store", "agents"],
@@ -75,6 +79,36 @@ describe("by age", () => {
     expect(await transcripts(store)).toHaveLength(2);
     await eventually(() => frames.some(({ event, payload }) => event === "sessions.changed" && payload.reason === "delete"));
     expect(frames.find(({ event }) => event === "sessions.changed")?.payload).toMatchObject({ sessionKey: "agent:main:past" });
+  });
+
+  test("a clock that goes a year ahead deletes nothing before a second look a minute later says the same", async () => {
+    const store = await start({ pruneAfter: "30d" });
+    await store.commit(used("kept", DAY_MS));
+    expect(await pass()).toMatchObject({ expired: 0 });
+
+    offMs = 365 * DAY_MS;
+    await clock.advance(HOUR_MS);
+    await eventually(() => gw.logs.some(({ message }) => message.startsWith("the clock went forward by more than a day")));
+    offMs = 0;
+    await pass();
+    expect(await keys(store)).toEqual(["kept"]);
+
+    offMs = 365 * DAY_MS;
+    await clock.advance(HOUR_MS);
+    await eventually(() => gw.logs.filter(({ message }) => message.startsWith("the clock went forward")).length === 2);
+    expect(await keys(store)).toEqual(["kept"]);
+    expect(await pass()).toMatchObject({ expired: 1 });
+  });
+
+  test("a clock that goes a year back deletes nothing, and after it was put right passes go on", async () => {
+    const store = await start({ pruneAfter: "30d" });
+    await store.commit([...used("kept", DAY_MS), ...used("old", 40 * DAY_MS)]);
+    offMs = -365 * DAY_MS;
+    expect(await pass()).toMatchObject({ expired: 0 });
+    offMs = 0;
+    await clock.advance(HOUR_MS);
+    expect(await pass()).toMatchObject({ expired: 1 });
+    expect(await keys(store)).toEqual(["kept"]);
   });
 
   test("a main session, a pinned one and one with an event that waits stay", async () => {

@@ -45,10 +45,13 @@ interface Pass {
  *
  * @returns undefined with mode `off`
  */
-export async function maintainSessions(kit: Kit, signal: AbortSignal): Promise<MaintenanceReport | undefined> {
+export async function maintainSessions(
+  kit: Kit,
+  { signal, now }: { signal: AbortSignal; now: number },
+): Promise<MaintenanceReport | undefined> {
   const limits = kit.config.session.maintenance;
   if (limits.mode === "off") return undefined;
-  const pass: Pass = { kit, limits, now: kit.ctx.clock.now(), signal, isDry: limits.mode === "warn" };
+  const pass: Pass = { kit, limits, now, signal, isDry: limits.mode === "warn" };
   const counts: MaintenanceCounts = { expired: 0, surplus: 0, archives: 0, forSpace: 0 };
   for (const { row, why } of await outdatedSessions(pass)) if (await removeSession(pass, row)) counts[why] += 1;
   const kept = await pruneArchives(pass, counts);
