@@ -17,6 +17,11 @@ const healthy: Evidence = {
   network: undefined,
   service: { definitionPath: undefined, issues: [], isExternal: false },
   port: { port: 18_789, holders: [] },
+  origins: undefined,
+  native: [{ package: "better-sqlite3" }, { package: "sqlite-vec" }],
+  logs: { path: "/s/logs", bytes: 500_000_000 },
+  watch: { watches: 8_192, instances: 128 },
+  leftovers: [],
   live: [],
 };
 const issue = (code: string, path: string) => ({ code, path, message: "m", text: `svc.json:1:1  ${path}: m` });
@@ -31,7 +36,6 @@ describe("the config", () => {
     ["unknown_key", "bogus", "config/unknown-keys"],
     ["invalid_type", "gateway.port", "config/schema"],
     ["conflict", "gateway.auth", "auth/ambiguous"],
-    ["conflict", "hooks.token", "auth/hook-token-reuse"],
   ])("issue %s at %j is the finding %s, mended by the last-good copy", (code, path, id) => {
     const config = { ...healthy.config, valid: false, issues: [issue(code, path)] };
     expect(found({ config, auth: undefined })).toEqual([
@@ -45,6 +49,13 @@ describe("the config", () => {
       },
     ]);
     expect(found({ config: { ...config, lastGood: false }, auth: undefined })[0]).not.toHaveProperty("fix");
+  });
+
+  test("with one token for two purposes is mended by another one", () => {
+    const config = { ...healthy.config, valid: false, issues: [issue("conflict", "hooks.token")] };
+    expect(found({ config, auth: undefined })).toMatchObject([
+      { id: "auth/hook-token-reuse", fixable: true, fix: expect.stringContaining("fresh hooks.token") },
+    ]);
   });
 
   test("without a mode is mended when a secret shows that a gateway is meant", () => {
@@ -84,6 +95,14 @@ test.each([
   ["plugins/missing", "warning", { config: { ...healthy.config, warnings: [{ path: "plugins.entries.gone", message: "m" }] } }],
   ["plugins/packages", "error", { packages: [{ ...packages, isOptional: false }] }],
   ["plugins/packages", "info", { packages: [{ ...packages, isOptional: true }] }],
+  ["plugins/version", "error", { plugins: [{ id: "x", state: "blocked", reason: "api-mismatch: needs 9" }] }],
+  ["controlui/origins", "error", { origins: { configured: [], port: 1, scheme: "http" as const } }],
+  ["native/sqlite", "error", { native: [{ package: "better-sqlite3" as const, fault: "f" }] }],
+  ["native/sqlite-vec", "warning", { native: [{ package: "sqlite-vec" as const, fault: "f" }] }],
+  ["logs/size", "warning", { logs: { path: "/s/logs", bytes: 500_000_001 } }],
+  ["watch/limits", "warning", { watch: { watches: 8_191, instances: 128 } }],
+  ["watch/limits", "warning", { watch: { watches: 8_192, instances: 127 } }],
+  ["state/leftovers", "warning", { leftovers: ["/s/.restore-1-2"] }],
   ["config/perms", "warning", { open: [{ path: "/s/svc.json", mode: 0o644, kind: "config" as const }] }],
   ["state/perms", "warning", { open: [{ path: "/s", mode: 0o755, kind: "state" as const }] }],
   ["lock/stale", "info", { staleLocks: ["/s/svc.json.lock"] }],
@@ -106,6 +125,17 @@ test("what happened while nobody looked is shown with its time, until --fix take
   expect(found({ notices: [notice] })).toEqual([
     { id: "state/restored", severity: "error", path: notice.file, message: "1970-01-01T00:00:00.000Z: m", fix: "f", fixable: true },
   ]);
+});
+
+test("a missing plugin with an entry can be switched off; elsewhere a person decides", () => {
+  const at = (path: string) => found({ config: { ...healthy.config, warnings: [{ path, message: "m" }] } })[0];
+  expect(at("plugins.entries.gone")).toMatchObject({ fixable: true });
+  expect(at("plugins.slots.memory")).not.toHaveProperty("fixable");
+});
+
+test("origins that are not written, or some that are, are nobody's fault", () => {
+  for (const configured of [undefined, ["https://ui.example"]])
+    expect(found({ origins: { configured, port: 1, scheme: "http" } })).toEqual([]);
 });
 
 test("at the limits nothing is found", () => {

@@ -1,6 +1,9 @@
 import type { DoctorFinding } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import type { OwnFinding } from "./checks.ts";
+import { MAX_LOG_BYTES } from "./logs.ts";
+import type { WatchLimits } from "./machine.ts";
+import { type NativeEvidence, nativeReason } from "./native.ts";
 import { type PortEvidence, portFindings } from "./port-checks.ts";
 import { type ServiceEvidence, serviceFindings } from "./service-checks.ts";
 
@@ -32,6 +35,14 @@ export interface Evidence {
   auth: { mode: string; secretChars: number | undefined; refusal: { code: string; message: string } | undefined } | undefined;
   pluginIssues: Array<{ path: string; message: string }>;
   plugins: Array<{ id: string; state: string; reason: string | undefined; hint?: string | undefined }>;
+  /** Who may open the control UI from elsewhere; undefined while only this machine can, or the page is off. */
+  origins: { configured: readonly string[] | undefined; port: number; scheme: "http" | "https" } | undefined;
+  native: readonly NativeEvidence[];
+  /** Bytes of all logs together. */
+  logs: { path: string; bytes: number };
+  watch: WatchLimits | undefined;
+  /** Folders that a restore has left behind. */
+  leftovers: readonly string[];
   /** Plugins in use whose own packages are not installed. */
   packages: Array<{ plugin: string; path: string; missing: readonly string[]; command: string; isOptional: boolean }>;
   /** Files and folders that others than their owner may read: path and mode. */
@@ -52,6 +63,9 @@ export interface Evidence {
 
 const MIN_SECRET_CHARS = 16;
 const MIN_FREE_BYTES = 1_000_000_000;
+/** What every system had for a long time; notes in many folders, an editor and a file manager share it. */
+const MIN_WATCHES = 8_192;
+const MIN_INSTANCES = 128;
 
 /** Every finding, the worst first. Pure. */
 export function findingsOf(evidence: Evidence): DoctorFinding[] {
@@ -66,6 +80,9 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
     ...machineFindings(evidence),
     ...serviceFindings(evidence.service),
     ...portFindings(evidence.port),
+    ...originFindings(evidence),
+    ...nativeFindings(evidence),
+    ...roomFindings(evidence),
     ...noticeFindings(evidence),
     ...evidence.live,
   ];
@@ -77,10 +94,18 @@ function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evi
   const restore =
     !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which restores the last config that worked", fixable: true } : {};
   return [
-    ...issues.map(
-      (issue): OwnFinding => ({ id: idOfIssue(issue), severity: "error", path: issue.path || path, message: issue.text, ...restore }),
-    ),
-    ...warnings.map((w): OwnFinding => ({ id: isMissingPlugin(w) ? "plugins/missing" : "config/warning", severity: "warning", ...w })),
+    ...issues.map((issue): OwnFinding => {
+      const id = idOfIssue(issue);
+      const remedy = id === "auth/hook-token-reuse" ? rotation : restore;
+      return { id, severity: "error", path: issue.path || path, message: issue.text, ...remedy };
+    }),
+    ...warnings.map((warning): OwnFinding => {
+      if (!isMissingPlugin(warning)) return { id: "config/warning", severity: "warning", ...warning };
+      const id = /^plugins\.entries\.([^.]+)$/.exec(warning.path)?.[1];
+      const off =
+        id === undefined ? {} : { fix: `svc plugins install it again; or svc doctor --fix, which switches its entry off`, fixable: true };
+      return { id: "plugins/missing", severity: "warning", ...warning, ...off };
+    }),
   ];
 }
 
@@ -133,16 +158,19 @@ function authFindings({ auth, config }: Evidence): OwnFinding[] {
 
 function pluginFindings({ pluginIssues, plugins }: Evidence): OwnFinding[] {
   return [
-    ...pluginIssues.map((issue): OwnFinding => ({ id: "plugins/config", severity: "warning", ...issue })),
+    ...pluginIssues.map(
+      (issue): OwnFinding => ({ id: "plugins/config", severity: "warning", fix: "correct it, or switch the plugin off", ...issue }),
+    ),
     ...plugins
       .filter(({ state }) => state === "failed" || state === "blocked")
       .map(
         ({ id, reason, hint }): OwnFinding => ({
-          id: "plugins/load",
+          id: reason?.startsWith("api-mismatch:") ? "plugins/version" : "plugins/load",
           severity: "error",
           path: `plugins.entries.${id}`,
           message: `plugin "${id}" does not load: ${reason ?? "unknown reason"}`,
-          fix: hint ?? `svc plugins doctor; or svc plugins disable ${id}`,
+          fix: `${hint ?? "svc plugins doctor"}; or svc doctor --fix, which switches it off`,
+          fixable: true,
         }),
       ),
   ];
@@ -184,13 +212,20 @@ function fileFindings({ open, staleLocks }: Evidence): OwnFinding[] {
   ];
 }
 
+/** Whoever sends webhooks has to be told the new token, so it is asked for by --fix and never done alone. */
+const rotation = { fix: "svc doctor --fix makes a fresh hooks.token; senders need it, too", fixable: true };
+
 function secretFindings({ secrets }: Evidence): OwnFinding[] {
   const ids: Record<string, Pick<OwnFinding, "id" | "severity">> = {
     REF_UNRESOLVED: { id: "secrets/unresolved", severity: "error" },
     PLAINTEXT_FOUND: { id: "secrets/plaintext", severity: "info" },
     DUPLICATE_SECRET: { id: "auth/hook-token-reuse", severity: "error" },
   };
-  return secrets.flatMap(({ code, path, message }) => (ids[code] ? [{ ...ids[code], path, message }] : []));
+  return secrets.flatMap(({ code, path, message }) => {
+    const known = ids[code];
+    if (!known) return [];
+    return [{ ...known, path, message, ...(known.id === "auth/hook-token-reuse" ? rotation : {}) }];
+  });
 }
 
 function machineFindings({ node, freeBytes, network }: Evidence): OwnFinding[] {
@@ -210,6 +245,58 @@ function machineFindings({ node, freeBytes, network }: Evidence): OwnFinding[] {
   if (freeBytes !== undefined && freeBytes < MIN_FREE_BYTES) {
     const message = `${Math.round(freeBytes / 1_000_000)} MB are free where the state is kept; a full disk stops every write`;
     found.push({ id: "disk/free", severity: "warning", message });
+  }
+  return found;
+}
+
+/** An empty list lets nobody in; without a list, or with the local pair in it, the gateway adds what belongs to its port. */
+function originFindings({ origins }: Evidence): OwnFinding[] {
+  if (origins?.configured?.length !== 0) return [];
+  const message = "it is empty, so no page may use the gateway, not even its own control UI from another machine";
+  const fix = `svc doctor --fix adds ${seededOrigins(origins).join(" and ")}; add the address that people use as well`;
+  return [{ id: "controlui/origins", severity: "error", path: "gateway.controlUi.allowedOrigins", message, fix, fixable: true }];
+}
+
+/** Origins of the page on this machine itself. */
+export function seededOrigins({ port, scheme }: { port: number; scheme: "http" | "https" }): string[] {
+  return [`${scheme}://localhost:${port}`, `${scheme}://127.0.0.1:${port}`];
+}
+
+function nativeFindings({ native }: Evidence): OwnFinding[] {
+  return native.flatMap(({ package: name, fault }): OwnFinding[] => {
+    if (fault === undefined) return [];
+    const message = `${name} cannot be loaded: ${nativeReason(fault)}`;
+    const fix = `npm rebuild ${name}, in the folder where svc is installed`;
+    if (name === "better-sqlite3")
+      return [{ id: "native/sqlite", severity: "error", message: `${message}; no gateway starts without it`, fix }];
+    return [{ id: "native/sqlite-vec", severity: "warning", message: `${message}; vectors are compared in the process instead`, fix }];
+  });
+}
+
+function roomFindings({ logs, watch, leftovers }: Evidence): OwnFinding[] {
+  const found: OwnFinding[] = leftovers.map((path) => ({
+    id: "state/leftovers",
+    severity: "warning",
+    path,
+    message: "a copy of a state, left by a restore that was cut off before it changed anything",
+    fix: "svc doctor --fix removes it",
+    fixable: true,
+  }));
+  if (logs.bytes > MAX_LOG_BYTES) {
+    const message = `the logs take ${Math.round(logs.bytes / 1_000_000)} MB; ${MAX_LOG_BYTES / 1_000_000} MB is their limit`;
+    found.push({
+      id: "logs/size",
+      severity: "warning",
+      path: logs.path,
+      message,
+      fix: "svc doctor --fix deletes the oldest",
+      fixable: true,
+    });
+  }
+  if (watch && (watch.watches < MIN_WATCHES || watch.instances < MIN_INSTANCES)) {
+    const message = `the system allows ${watch.watches} watches and ${watch.instances} watchers per user; changes of notes may be noticed late`;
+    const fix = "as root: sysctl -w fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512";
+    found.push({ id: "watch/limits", severity: "warning", message, fix });
   }
   return found;
 }

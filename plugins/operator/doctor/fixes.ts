@@ -3,6 +3,9 @@ import { chmod, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { type CliContext, type DoctorFinding, messageOf } from "svc/sdk";
 import { withValueAt } from "svc/sdk/internal";
+import { seededOrigins } from "./findings.ts";
+import { originsOf } from "./gather.ts";
+import { pruneLogs } from "./logs.ts";
 import { reinstallService } from "./service-checks.ts";
 
 /** One thing that was done, or why it was not. */
@@ -32,7 +35,9 @@ export async function applyFixes(cli: CliContext, findings: readonly DoctorFindi
 const fileFixes: Record<string, (path: string) => Promise<string>> = {
   "config/perms": tighten,
   "state/perms": tighten,
+  "state/leftovers": removeFolder,
   "lock/stale": remove,
+  "logs/size": (path) => pruneLogs(dirname(path)),
   "memory/orphan-temp": remove,
 };
 
@@ -48,6 +53,11 @@ async function acknowledge(path: string): Promise<string> {
 
 async function remove(path: string): Promise<string> {
   await rm(path, { force: true });
+  return "removed";
+}
+
+async function removeFolder(path: string): Promise<string> {
+  await rm(path, { recursive: true, force: true });
   return "removed";
 }
 
@@ -71,20 +81,61 @@ async function tighten(path: string): Promise<string> {
   return `mode is now 0${mode.toString(8)}`;
 }
 
-const configFixes: Record<string, { path: string[]; value(): unknown; message: string }> = {
-  "config/mode-missing": { path: ["gateway", "mode"], value: () => "local", message: "gateway.mode is now local" },
-  "auth/missing": {
+/** One change of the config. */
+interface ConfigFix {
+  path: string[];
+  value: unknown;
+  message: string;
+}
+
+const freshSecret = () => randomBytes(32).toString("base64url");
+
+const configFixes: Record<string, (cli: CliContext, finding: DoctorFinding) => ConfigFix | Promise<ConfigFix>> = {
+  "config/mode-missing": () => ({ path: ["gateway", "mode"], value: "local", message: "gateway.mode is now local" }),
+  "auth/missing": () => ({
     path: ["gateway", "auth", "token"],
-    value: () => randomBytes(32).toString("base64url"),
+    value: freshSecret(),
     message: "a fresh token is in gateway.auth.token",
+  }),
+  "auth/hook-token-reuse": () => ({
+    path: ["hooks", "token"],
+    value: freshSecret(),
+    message: "a fresh token is in hooks.token; senders need it, too",
+  }),
+  "controlui/origins": async (cli) => {
+    const { config } = await (await cli.configFile()).load();
+    const value = seededOrigins((await originsOf(cli, config)) ?? { port: (await cli.target()).port, scheme: "http" });
+    return { path: ["gateway", "controlUi", "allowedOrigins"], value, message: `it is now ${value.join(", ")}` };
   },
+  "plugins/load": switchOff,
+  "plugins/missing": switchOff,
+  "plugins/version": switchOff,
 };
 
+/** It does not run anyway; the entry stays, with its config. */
+function switchOff(_: CliContext, { path = "" }: DoctorFinding): ConfigFix {
+  const id = path.split(".")[2] ?? "";
+  return {
+    path: ["plugins", "entries", id, "enabled"],
+    value: false,
+    message: `plugin "${id}" is switched off; svc plugins enable ${id} undoes it`,
+  };
+}
+
 async function fixConfig(cli: CliContext, findings: readonly DoctorFinding[]): Promise<FixResult[]> {
-  const fixes = findings.map(({ id }) => ({ id, ...(configFixes[id] as (typeof configFixes)[string]) }));
-  const apply = (source: unknown) => fixes.reduce<unknown>((tree, fix) => withValueAt(tree, fix.path, fix.value()), source);
-  const failed = await (await cli.configFile()).write({ kind: "edit", apply }).then(() => undefined, messageOf);
-  return fixes.map(({ id, path, message }) => ({ id, path: path.join("."), done: failed === undefined, message: failed ?? message }));
+  const file = await cli.configFile();
+  const fixes = await Promise.all(
+    findings.map(async (one) => ({ id: one.id, ...(await (configFixes[one.id] as (typeof configFixes)[string])(cli, one)) })),
+  );
+  const apply = (source: unknown) => fixes.reduce<unknown>((tree, fix) => withValueAt(tree, fix.path, fix.value), source);
+  const failed = await file.write({ kind: "edit", apply }).then(() => undefined, messageOf);
+  const kept = ` (the config before it: ${basename(file.path)}.bak)`;
+  return fixes.map(({ id, path, message }) => ({
+    id,
+    path: path.join("."),
+    done: failed === undefined,
+    message: failed ?? message + kept,
+  }));
 }
 
 async function attempt({ id, path = "" }: DoctorFinding, mend: () => Promise<string>): Promise<FixResult> {

@@ -4,11 +4,14 @@ import { type CliContext, type DoctorFinding, isSvcError, type SvcConfig } from 
 import { formatIssue, noticePath, ownValue, readNotices } from "svc/sdk/internal";
 import type { Evidence } from "./findings.ts";
 import { staleLocks } from "./lock-checks.ts";
+import { logFiles } from "./logs.ts";
+import { restoreLeftovers, watchLimits } from "./machine.ts";
+import { probeNative } from "./native.ts";
 import { networkKind } from "./network-folder.ts";
 import { missingOfPlugins } from "./packages.ts";
 import { gatherPort } from "./port-checks.ts";
-import { gatherService } from "./service-checks.ts";
 import { remoteFindings } from "./remote.ts";
+import { gatherService } from "./service-checks.ts";
 import { findSiblings } from "./siblings.ts";
 
 /** Looks at everything and changes nothing. */
@@ -45,6 +48,11 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     ),
     notices: (await readNotices(stateDir, Date.now())).map((notice) => ({ ...notice, file: noticePath(stateDir, notice.id) })),
     network: await networkFolder(stateDir),
+    origins: await originsOf(cli, loaded.config),
+    native: await probeNative(cli.paths.packageRoot, cli.signal),
+    logs: { path: join(stateDir, "logs"), bytes: (await logFiles(stateDir)).reduce((sum, { bytes }) => sum + bytes, 0) },
+    watch: await watchLimits(),
+    leftovers: await restoreLeftovers(stateDir),
     service: await gatherService(cli),
     port: await gatherPort(cli),
     live: [
@@ -53,6 +61,14 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       ...(loaded.config ? remoteFindings(loaded.config.gateway) : []),
     ],
   };
+}
+
+/** Facts about the pages that may use the gateway; undefined when only this machine reaches it, or there is no page. */
+export async function originsOf(cli: CliContext, config: SvcConfig | undefined): Promise<Evidence["origins"]> {
+  if (!config || config.gateway.bind === "loopback" || config.gateway.bind === "auto" || !config.gateway.controlUi.enabled)
+    return undefined;
+  const { controlUi, tls } = config.gateway;
+  return { configured: controlUi.allowedOrigins, port: (await cli.target()).port, scheme: tls.enabled ? "https" : "http" };
 }
 
 interface AuthEvidence {
