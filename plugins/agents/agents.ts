@@ -23,6 +23,7 @@ import { LiveRuns } from "./runs/live-runs.ts";
 import { becomeOwner, markInterrupted } from "./runs/recover.ts";
 import { RunEvents } from "./runs/run-events.ts";
 import { Runner, toHandle } from "./runs/runner.ts";
+import { sessionFindings } from "./sessions/doctor.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
 import { injectNote } from "./sessions/inject.ts";
 import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenance-job.ts";
@@ -205,6 +206,7 @@ function registerReports(kit: Kit, { heartbeats, maintenance, workspaces }: Repo
   });
   ctx.on("doctor.collect", async (_event, meta) => {
     for (const finding of await workspaces.shared()) meta.report(finding);
+    for (const finding of await sessionFindings(kit)) meta.report(finding);
   });
   registerModelDoctor(kit);
   ctx.on("hello.snapshot", (event) => ({ ...event, sessionDefaults: sessionDefaults(kit) }));

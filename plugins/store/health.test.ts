@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toHealthPart } from "./health.ts";
+import { toHealthPart, unreadableFinding } from "./health.ts";
 
 const path = "/state/state.sqlite";
 const place = { backend: "sqlite", endpoint: path };
@@ -26,5 +26,14 @@ test("after damage it works and says where the damaged file is", () => {
     ok: true,
     value: { damaged: `${path}.corrupt.1`, unreadableRows: 2 },
     message: expect.stringContaining(`${path}.corrupt.1`),
+  });
+});
+
+test("rows that cannot be read are a finding of doctor, and none is none", () => {
+  expect(unreadableFinding({ ok: true, queued: 0, ...place })).toBeUndefined();
+  expect(unreadableFinding({ ok: true, queued: 0, ...place, unreadableRows: 2 })).toMatchObject({
+    id: "sessions/corrupt",
+    severity: "warning",
+    message: expect.stringMatching(/^2 rows .* skipped and kept/),
   });
 });

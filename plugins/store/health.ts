@@ -1,4 +1,4 @@
-import type { HealthPart } from "svc/sdk";
+import type { DoctorFinding, HealthPart } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import { type EmbeddedStatus, storageAdvice } from "./storage-unavailable.ts";
 
@@ -30,4 +30,11 @@ export function historyPart(notices: readonly Notice[]): HealthPart | undefined 
   if (own.length === 0) return undefined;
   const message = own.map((notice) => notice.message).join("; ");
   return { part: "stateHistory", ok: false, value: own.map(({ id, at }) => ({ id, at })), message };
+}
+
+/** Finding about rows that do not parse; undefined when all do. Nothing repairs them: what they say is in them still, and stays. */
+export function unreadableFinding({ unreadableRows = 0 }: EmbeddedStatus): DoctorFinding | undefined {
+  if (unreadableRows === 0) return undefined;
+  const message = `${unreadableRows} rows of the state database cannot be read; they are skipped and kept, and nothing else is affected`;
+  return { id: "sessions/corrupt", severity: "warning", message, fix: "the log names them; svc backup restore brings back an older state" };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { definePlugin, isSvcError, messageOf } from "svc/sdk";
 import { readNotices, writeNotice } from "svc/sdk/internal";
 import { plannedFailpoint, plannedFaultFile, testGuardMs } from "./env.ts";
-import { historyPart, toHealthPart } from "./health.ts";
+import { historyPart, toHealthPart, unreadableFinding } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
@@ -59,6 +59,10 @@ export default definePlugin({
     ctx.registerService("store@2", store.service);
     ctx.registerService("leases@1", store.leases);
     ctx.contribute("kv", "store", createPluginRows(store));
+    ctx.on("doctor.collect", (_, { report }) => {
+      const finding = unreadableFinding(store.status());
+      if (finding) report(finding);
+    });
     ctx.on("health.collect", async (_, { report }) => {
       report(toHealthPart(store.status()));
       const history = historyPart(await readNotices(stateDir, ctx.clock.now()));

@@ -43,6 +43,7 @@ export interface ErrorDetailsByCode {
   INTERRUPTED: unknown;
   INVALID_MODEL: { model?: string; closest?: string };
   INVALID_REQUEST: unknown;
+  MEMORY_PRESSURE: unknown;
   MISSING_SCOPE: { missingScope?: string; requiredScopes?: Array<string> };
   MODEL_NOT_ALLOWED: { model?: string; agentId?: string };
   NETWORK: unknown;

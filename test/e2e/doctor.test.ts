@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
@@ -75,6 +75,51 @@ test("a broken config is explained with its place, and comes back only when that
   expect(await readFile(file(home), "utf8")).toBe(good);
   const rejected = (await readdir(home.stateDir)).filter((name) => name.startsWith("svc.json.rejected."));
   expect(await readFile(file(home, rejected[0]), "utf8")).toBe(broken);
+});
+
+test("independent faults are fixed independently, in one write of the config, and each change is told", async () => {
+  const home = await setUp();
+  const broken = {
+    gateway: { mode: "local", auth: { token: "one-token-for-two-purposes" }, bind: "lan", controlUi: { allowedOrigins: [] } },
+    hooks: { enabled: true, token: "one-token-for-two-purposes" },
+    plugins: { entries: { gone: { config: { mine: 1 } } } },
+  };
+  await writeFile(file(home), `// mine\n${JSON.stringify(broken)}\n`, { mode: 0o600 });
+  await mkdir(file(home, ".restore-999999999-1"));
+  const env = { SVC_GATEWAY_PORT: "18700" };
+  const first = await commandJson(home, ["doctor", "--fix"], env);
+  const second = await commandJson(home, ["doctor", "--fix"], env);
+  const fixes = [first, second].flatMap(({ value }) => value.fixes as Array<{ id: string; done: boolean; message: string }>);
+  expect(fixes.filter(({ done }) => !done)).toEqual([]);
+  expect(fixes.map(({ id }) => id).sort()).toEqual(["auth/hook-token-reuse", "controlui/origins", "plugins/missing", "state/leftovers"]);
+  expect({ code: second.code, ids: ids(second.value) }).toEqual({ code: 0, ids: [] });
+
+  const text = await readFile(file(home), "utf8");
+  expect(text).toMatch(/^\/\/ mine\n/);
+  const now = JSON.parse(text.replace("// mine\n", "")) as typeof broken;
+  expect(now.gateway.auth.token).toBe("one-token-for-two-purposes");
+  expect(now.hooks.token).toMatch(/^[\w-]{43}$/);
+  expect(now.gateway.controlUi.allowedOrigins).toEqual(["http://localhost:18700", "http://127.0.0.1:18700"]);
+  expect(now.plugins.entries.gone).toEqual({ config: { mine: 1 }, enabled: false });
+  expect(fixes.map(({ message }) => message).join()).not.toContain(now.hooks.token);
+  expect((await readdir(home.stateDir)).filter((name) => name.startsWith(".restore"))).toEqual([]);
+});
+
+test("logs beyond their limit lose the oldest files", async () => {
+  const home = await setUp();
+  await mkdir(file(home, "logs"), { recursive: true });
+  for (const [name, at] of [
+    ["gateway-2020-01-01.jsonl", 1_000],
+    ["gateway-2020-01-02.jsonl", 2_000],
+  ] as const) {
+    await writeFile(file(home, `logs/${name}`), "");
+    await truncate(file(home, `logs/${name}`), 300_000_000); // sparse
+    await utimes(file(home, `logs/${name}`), at, at);
+  }
+  expect(ids((await commandJson(home, ["doctor", "--only", "logs/size"])).value)).toEqual(["logs/size"]);
+  const { code, value } = await commandJson(home, ["doctor", "--fix", "--only", "logs/size"]);
+  expect({ code, fixes: value.fixes }).toMatchObject({ code: 0, fixes: [{ done: true, message: "deleted 1 files, 300 MB" }] });
+  expect(await readdir(file(home, "logs"))).toEqual(["gateway-2020-01-02.jsonl"]);
 });
 
 test("checks can be chosen and left out", async () => {

@@ -121,6 +121,7 @@ async function seePage(expected: string, serverPort: number, gatewayPort: number
 
 test("there is a guide for each thing a newcomer wants to do", () => {
   expect(guides.map((p) => p.name)).toEqual([
+    "backup-and-restore.md",
     "channel.md",
     "discord.md",
     "embedding-adapter.md",
@@ -139,6 +140,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "talk-to-the-gateway.md",
     "telegram.md",
     "test-a-plugin.md",
+    "upgrade.md",
     "webhook-in-five-minutes.md",
     "xmpp-in-five-minutes.md",
   ]);

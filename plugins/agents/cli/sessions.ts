@@ -103,7 +103,46 @@ const exportLines = defineCommand({
     }),
 });
 
-export default [list, show, reset, remove, exportLines];
+const cleanup = defineCommand({
+  path: ["sessions", "cleanup"],
+  summary: "Delete sessions beyond the limits of session.maintenance",
+  details: "Without a flag the mode of session.maintenance decides: enforce deletes, warn and off only count.",
+  options: {
+    "dry-run": { kind: "flag", description: "Only count" },
+    enforce: { kind: "flag", description: "Delete, whatever the mode" },
+    json,
+  },
+  rpc: true,
+  run: (cli, values) =>
+    cli.withClient(async (client) => {
+      if (values["dry-run"] === true && values.enforce === true)
+        throw commonErrors.usage({ message: "sessions cleanup: expected one of --dry-run and --enforce" });
+      const { config } = await cli.config();
+      const isEnforced = values.enforce === true || (values["dry-run"] !== true && modeOf(config) === "enforce");
+      const answer = await client.request("sessions.cleanup", { dryRun: !isEnforced });
+      if (cli.json) cli.stdout.json(answer);
+      else {
+        const { expired, surplus, archives, forSpace, usedBytes, maxDiskBytes } = answer;
+        const did = answer.mode === "enforce" ? "Deleted" : "Would delete";
+        cli.stdout.line(
+          `${did} ${expired + surplus} sessions and ${archives} archived transcripts${forSpace > 0 ? `, ${forSpace} more for space` : ""}.`,
+        );
+        cli.stdout.line(`Transcripts take ${megabytes(usedBytes)} of ${megabytes(maxDiskBytes)} MB.`);
+      }
+      return 0;
+    }),
+});
+
+export default [list, show, reset, remove, exportLines, cleanup];
+
+function modeOf(config: unknown): string {
+  const maintenance = (config as { session?: { maintenance?: { mode?: string } } } | undefined)?.session?.maintenance;
+  return maintenance?.mode ?? "enforce";
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}
 
 /** Page by page from the newest; what arrives meanwhile is not part of the copy. */
 async function readAll(client: CliClient, sessionKey: string): Promise<{ session: SessionInfo; messages: Message[] }> {

@@ -11,6 +11,7 @@ import { deleteSession, resetSession } from "../sessions/changes.ts";
 import { compactSession } from "../sessions/compact.ts";
 import { createSession } from "../sessions/create.ts";
 import { existing } from "../sessions/find.ts";
+import { type MaintenanceReport, maintainSessions } from "../sessions/maintenance.ts";
 import { patchSession } from "../sessions/patch.ts";
 import { wireSession } from "../sessions/wire.ts";
 import { sendChat } from "./send.ts";
@@ -56,6 +57,13 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
     handler: async ({ key, deleteTranscript, expectedSessionId }) => {
       const result = await deleteSession(kit, runner, { key: full(key), deleteTranscript: deleteTranscript ?? true, expectedSessionId });
       return { ok: true, key: full(key), ...result };
+    },
+  });
+  ctx.registerRpc({
+    ...methodOf(servedMethods, "sessions.cleanup"),
+    handler: async ({ dryRun }) => {
+      const report = await maintainSessions(kit, { signal: ctx.signal, now: ctx.clock.now(), mode: dryRun ? "warn" : "enforce" });
+      return report as MaintenanceReport;
     },
   });
   ctx.registerRpc({

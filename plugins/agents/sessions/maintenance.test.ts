@@ -111,6 +111,24 @@ describe("by age", () => {
     expect(await keys(store)).toEqual(["kept"]);
   });
 
+  test("sessions.cleanup counts, or deletes at once whatever the mode is; doctor finds what nobody deletes, too much of it among it", async () => {
+    const store = await start({ mode: "warn", pruneAfter: "30d", maxDiskBytes: 100_000 });
+    await store.commit([...used("old", 40 * DAY_MS), ...used("kept", 0, { text: "x".repeat(200_000) })]);
+    await store.commit(used("gone", 40 * DAY_MS));
+    await store.commit([{ op: "session.delete", key: "agent:main:gone", deleteTranscript: false }]);
+    const findings = async () =>
+      (await gw.rpc<{ findings: Array<{ id: string }> }>("gateway.doctor")).findings
+        .map(({ id }) => id)
+        .filter((id) => id.startsWith("sessions/"));
+    expect((await findings()).sort()).toEqual(["sessions/disk", "sessions/orphans"]);
+    expect(await gw.rpc("sessions.cleanup", { dryRun: true })).toMatchObject({ mode: "warn", expired: 1, archives: 1 });
+    expect(await keys(store)).toEqual(["kept", "old"]);
+
+    expect(await gw.rpc("sessions.cleanup")).toMatchObject({ mode: "enforce", expired: 1, archives: 1, forSpace: 1 });
+    expect(await keys(store)).toEqual([]);
+    expect(await findings()).toEqual([]);
+  });
+
   test("a main session, a pinned one and one with an event that waits stay", async () => {
     const store = await start({ pruneAfter: "1h" });
     const event = { sessionKey: "agent:main:waits", text: "look", source: "hook", ts: 0, wake: false };

@@ -43,13 +43,14 @@ interface Pass {
  * Removes what is beyond the limits of `session.maintenance`: sessions by age, sessions beyond their number, archives by age; then, above the disk budget, the
  * oldest archives and the oldest sessions until it is met. Main sessions, pinned ones, and those with a run or an event that waits stay.
  *
+ * @param options.mode instead of the configured one, for somebody who asks for a pass
  * @returns undefined with mode `off`
  */
 export async function maintainSessions(
   kit: Kit,
-  { signal, now }: { signal: AbortSignal; now: number },
+  { signal, now, mode = kit.config.session.maintenance.mode }: { signal: AbortSignal; now: number; mode?: Limits["mode"] },
 ): Promise<MaintenanceReport | undefined> {
-  const limits = kit.config.session.maintenance;
+  const limits = { ...kit.config.session.maintenance, mode };
   if (limits.mode === "off") return undefined;
   const pass: Pass = { kit, limits, now, signal, isDry: limits.mode === "warn" };
   const counts: MaintenanceCounts = { expired: 0, surplus: 0, archives: 0, forSpace: 0 };

@@ -22,6 +22,7 @@ export async function applyFixes(cli: CliContext, findings: readonly DoctorFindi
   for (const finding of findings.filter((f) => f.fixable && f.path !== undefined)) {
     const mend = fileFixes[finding.id] ?? (isNotice(finding) ? acknowledge : undefined);
     if (mend) results.push(await attempt(finding, () => mend(finding.path as string)));
+    if (cleanedUp.has(finding.id)) results.push(await attempt(finding, () => cleanUpSessions(cli)));
     if (finding.id === "memory/index-identity") results.push(await attempt(finding, () => rebuildIndex(cli, finding.path as string)));
   }
   // One installation ends all drift of a service, and takes the port and the mode that were just mended.
@@ -59,6 +60,14 @@ async function remove(path: string): Promise<string> {
 async function removeFolder(path: string): Promise<string> {
   await rm(path, { recursive: true, force: true });
   return "removed";
+}
+
+/** Findings about sessions whose limits the operator has set. */
+const cleanedUp: ReadonlySet<string> = new Set(["sessions/disk", "sessions/orphans"]);
+
+async function cleanUpSessions(cli: CliContext): Promise<string> {
+  const { expired, surplus, archives, forSpace } = await cli.withClient((client) => client.request("sessions.cleanup", {}));
+  return `deleted ${expired + surplus} sessions and ${archives} archived transcripts, ${forSpace} more for space`;
 }
 
 /** Resolves once the gateway has begun: a new index takes from seconds to hours, and searches go on meanwhile. */

@@ -30,7 +30,7 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       exists: loaded.exists,
       valid: loaded.valid,
       issues: [...loaded.issues, ...loaded.unserved].map((issue) => ({ ...issue, text: formatIssue(issue) })),
-      warnings: [...loaded.warnings, ...(await file.pluginWarnings())],
+      warnings: [...loaded.warnings, ...(await file.pluginWarnings())].filter(({ path }) => !isSwitchedOff(path, loaded.config)),
       mode: typeof mode === "string" ? mode : undefined,
       lastGood: (await stat(`${file.path}.last-good`).catch(() => undefined)) !== undefined,
     },
@@ -61,6 +61,12 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
       ...(loaded.config ? remoteFindings(loaded.config.gateway) : []),
     ],
   };
+}
+
+/** An entry that is off may wait for its plugin. */
+function isSwitchedOff(path: string, config: SvcConfig | undefined): boolean {
+  const id = /^plugins\.entries\.([^.]+)$/.exec(path)?.[1];
+  return id !== undefined && config?.plugins.entries[id]?.enabled === false;
 }
 
 /** Facts about the pages that may use the gateway; undefined when only this machine reaches it, or there is no page. */

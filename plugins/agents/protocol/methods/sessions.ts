@@ -114,6 +114,11 @@ export const sessionsMethods = {
     "shortens the part of a transcript that models read: to a summary, or with `maxLines` to the newest messages",
     z.strictObject({ key: sessionKey, maxLines: z.number().int().min(1).max(100_000).optional() }),
   ),
+  "sessions.cleanup": methodSpec(
+    "admin",
+    "keeps sessions within the limits of `session.maintenance` now, whatever its mode; `dryRun` only counts",
+    z.strictObject({ dryRun: z.boolean().optional() }),
+  ),
   "sessions.patch": methodSpec(
     "write",
     "changes overrides of a session; null clears; some fields need admin",
