@@ -112,8 +112,8 @@ describe("by age", () => {
   });
 
   test("sessions.cleanup counts, or deletes at once whatever the mode is; doctor finds what nobody deletes, too much of it among it", async () => {
-    const store = await start({ mode: "warn", pruneAfter: "30d", maxDiskBytes: 100_000 });
-    await store.commit([...used("old", 40 * DAY_MS), ...used("kept", 0, { text: "x".repeat(200_000) })]);
+    const store = await start({ mode: "warn", pruneAfter: "30d", maxDiskBytes: 1_000_000 });
+    await store.commit([...used("old", 40 * DAY_MS), ...used("kept", 0, { text: "x".repeat(1_200_000) })]);
     await store.commit(used("gone", 40 * DAY_MS));
     await store.commit([{ op: "session.delete", key: "agent:main:gone", deleteTranscript: false }]);
     const findings = async () =>
