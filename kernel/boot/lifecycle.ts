@@ -147,7 +147,7 @@ export async function shutdown(core: Core, transport: Transport, { reason, resta
   const { loader, reloader } = core.lazy();
   core.phase = "draining";
   core.leaving.abort();
-  const { drainMs } = core.config().gateway.shutdown;
+  const drainMs = core.config().gateway.shutdown.drainMs;
   const deadlineMs = drainBudgetMs({ drainMs, env: core.options.env, waitMs: restart ? restarts.waitMs() : undefined });
   restarts.dispose();
   await reloader.dispose();

@@ -93,13 +93,7 @@ export function createCliContext(options: ContextOptions): CliContext {
       const declared = (await listManifests(paths, loaded)).flatMap((manifest) => manifest.secrets);
       return auditSecrets({ loaded, env, stateDir: paths.stateDir, allowExec, declared });
     },
-    logs: {
-      path: (configured) => logFilePath(paths.stateDir, configured, new Date()),
-      async tail(configured, question) {
-        const { currentLogFile, tailLog } = await import("../process/log-tail.ts");
-        return tailLog(await currentLogFile(paths.stateDir, configured, new Date()), question);
-      },
-    },
+    logs: logsOf(paths),
     sandbox: { openTransforms: async (how) => (await import("../sandbox/transform-sandbox.ts")).createTransformSandbox(how) },
     installedPlugins: async () => (await import("./installed-plugins.ts")).installedPlugins(paths.stateDir),
     vendorPackages: async () => (await import("./installed-plugins.ts")).vendorPackages(paths.stateDir),
@@ -162,6 +156,16 @@ function rpcValues(command: CliCommand, values: CliValues): CliValues {
   // The gateway's own flags: its secrets are those with which it is reached, and its port stands in the lock.
   if (!command.rpc) return { token: values.token, password: values.password };
   return Object.fromEntries(Object.entries(values).filter(([name]) => !Object.hasOwn(command.options ?? {}, name)));
+}
+
+function logsOf({ stateDir }: ProfilePaths): CliContext["logs"] {
+  return {
+    path: (configured) => logFilePath(stateDir, configured, new Date()),
+    async tail(configured, question) {
+      const { currentLogFile, tailLog } = await import("../process/log-tail.ts");
+      return tailLog(await currentLogFile(stateDir, configured, new Date()), question);
+    },
+  };
 }
 
 function portsOf({ env, paths }: Pick<ContextOptions, "env" | "paths">, readConfig: CliContext["config"]): CliContext["ports"] {

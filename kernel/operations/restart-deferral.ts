@@ -48,7 +48,7 @@ export interface RestartOptions {
 export function createRestartDeferral(options: RestartOptions): RestartDeferral {
   const { holds, logger } = options;
   const reasons = new Map<string, string>();
-  const delayed = new Set<NodeJS.Timeout>();
+  const delays = createDelays();
   let waiting: AbortController | undefined;
   let isDue = false;
   let waitMs: number | undefined;
@@ -79,14 +79,6 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     options.onChange();
   };
 
-  const later = (delayMs: number, request: () => void) => {
-    const timer = setTimeout(() => {
-      delayed.delete(timer);
-      request();
-    }, delayMs);
-    delayed.add(timer);
-  };
-
   const add = (key: string, reason: string, ownWaitMs: number | undefined) => {
     if (isDue) return;
     const isShorter = ownWaitMs !== undefined && ownWaitMs < (waitMs ?? Number.POSITIVE_INFINITY);
@@ -108,7 +100,7 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
 
   return {
     request(key, reason, { delayMs = 0, waitMs: own } = {}) {
-      if (delayMs > 0) later(delayMs, () => add(key, reason, own));
+      if (delayMs > 0) delays.later(delayMs, () => add(key, reason, own));
       else add(key, reason, own);
     },
     withdraw(key) {
@@ -123,8 +115,26 @@ export function createRestartDeferral(options: RestartOptions): RestartDeferral 
     pending: () => [...reasons.values()],
     waitMs: () => waitMs,
     dispose() {
-      for (const timer of delayed) clearTimeout(timer);
+      delays.clear();
       waiting?.abort();
+    },
+  };
+}
+
+/** Requests that count later. */
+function createDelays() {
+  const timers = new Set<NodeJS.Timeout>();
+  return {
+    later(delayMs: number, request: () => void) {
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        request();
+      }, delayMs);
+      timers.add(timer);
+    },
+    clear() {
+      for (const timer of timers) clearTimeout(timer);
+      timers.clear();
     },
   };
 }

@@ -15,7 +15,7 @@ export interface ProbeResult {
   reload?: ReloadFigures;
   /** Random for each process of a gateway. */
   bootId?: string;
-  /** What the connection was granted. */
+  /** Role and scopes of the connection. */
   auth?: { role: string; scopes: readonly string[] };
   /** Something listens there, whatever it is. */
   portBusy: boolean;

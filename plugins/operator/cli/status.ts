@@ -46,7 +46,7 @@ export default {
   },
 } satisfies CliCommand;
 
-/** What the answer of the gateway does not hold. */
+/** Facts that the answer of the gateway does not hold. */
 interface Beside {
   memory: MemoryFigures | undefined;
   /** Undefined for a gateway elsewhere. */

@@ -1,7 +1,7 @@
 import type { CliContext } from "svc/sdk";
 import type { OwnFinding } from "./checks.ts";
 
-/** Who has the port that a gateway of this profile would take. */
+/** Holders of the port that a gateway of this profile would take. */
 export interface PortEvidence {
   port: number;
   /** Holders that are not the gateway of this profile. */

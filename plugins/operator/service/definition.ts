@@ -29,7 +29,7 @@ export interface ServiceFile {
   encoding?: "utf16le";
 }
 
-/** What a supervisor starts, read back from a definition. */
+/** Program that a supervisor starts, read back from a definition. */
 export interface InstalledProgram {
   nodePath: string;
   entryPath: string;

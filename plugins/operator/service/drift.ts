@@ -26,7 +26,7 @@ export interface DriftFacts {
   path: string;
   text: string;
   program: InstalledProgram | undefined;
-  /** What this command would install. */
+  /** Specification of what this command would install. */
   expected: ServiceSpec;
   /** Renders a definition: the same for the same spec. */
   render(spec: ServiceSpec): string;
@@ -77,7 +77,7 @@ function textIssues(facts: DriftFacts, program: InstalledProgram, issue: MakeIss
     const message = `${facts.path} holds ${secrets.join(", ")}, which goes stale and which others can read; a secret belongs into the config or .env`;
     found.push(issue("service/env-secret", "error", message));
   }
-  // What differs by port, node and entry alone has been said; paths and PATH are those of the shell that installed it.
+  // Differences of port, node and entry alone have been said; paths and PATH are those of the shell that installed it.
   const { port = facts.expected.port, nodePath, entryPath, env } = program;
   const pathEnv = Object.fromEntries(Object.entries(env).filter(([name]) => pathNames.has(name)));
   const same = facts.render({ ...facts.expected, port, nodePath, entryPath, pathEnv, searchPath: env.PATH ?? facts.expected.searchPath });

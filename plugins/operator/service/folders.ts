@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ServicePlatform } from "./definition.ts";
 
-/** What decides where definitions are. */
+/** Facts that decide where definitions are. */
 export interface FolderQuestion {
   platform: ServicePlatform;
   env: Readonly<Record<string, string | undefined>>;

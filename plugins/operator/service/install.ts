@@ -109,7 +109,7 @@ async function write(
     await manager.activate();
   } catch (error) {
     await putBack(before);
-    // What ran before is to run again.
+    // The gateway that ran before is to run again.
     if (old !== undefined) await manager.activate().catch(() => undefined);
     throw error;
   }

@@ -1,9 +1,4 @@
-import type { CliContext } from "svc/sdk";
 import type { InstalledProgram, ManagerKind, ServiceFile, ServiceSpec } from "./definition.ts";
-import type { ServiceHost } from "./host.ts";
-import { createLaunchd } from "./launchd.ts";
-import { createSystemd } from "./systemd.ts";
-import { createTaskScheduler } from "./task-scheduler.ts";
 
 /** A definition as it lies on this machine. */
 export interface FoundDefinition {
@@ -62,11 +57,4 @@ export interface ServiceManager {
   uninstall(found: FoundDefinition): Promise<string[]>;
   /** Something an operator should do besides; printed, never done. */
   advice(): Promise<string[]>;
-}
-
-/** Creates the manager of this system for a profile. */
-export function createManager(host: ServiceHost, { profile, stateDir }: Pick<CliContext["paths"], "profile" | "stateDir">): ServiceManager {
-  if (host.platform === "linux") return createSystemd(host, profile);
-  if (host.platform === "darwin") return createLaunchd(host, profile);
-  return createTaskScheduler(host, { profile, stateDir });
 }

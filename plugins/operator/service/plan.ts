@@ -11,7 +11,7 @@ import { chooseNode, isVersioned, NODE_FLOOR } from "./node-choice.ts";
 import { searchPath } from "./search-path.ts";
 import { serviceEnv } from "./service-env.ts";
 
-/** What an installation would write. */
+/** Files that an installation would write. */
 export interface InstallPlan {
   spec: ServiceSpec;
   /** The definition first; then variables and the record of the installation. */
@@ -69,7 +69,7 @@ export async function planInstall(
   };
 }
 
-/** What a definition of this profile is rendered from, for a node and a port. */
+/** Specification of this profile's service, for a node and a port. */
 export async function specFor(
   cli: CliContext,
   host: ServiceHost,

@@ -1,8 +1,9 @@
 import type { CliContext } from "svc/sdk";
+import { createManager } from "./create-manager.ts";
 import { STOP_TIMEOUT_MS } from "./definition.ts";
 import { errors } from "./errors.ts";
 import { type ServiceHost, serviceHost } from "./host.ts";
-import { createManager, type FoundDefinition, type ManagerState, type ServiceManager } from "./manager.ts";
+import type { FoundDefinition, ManagerState, ServiceManager } from "./manager.ts";
 
 /** A profile's supervisor with what it holds. */
 export interface Supervision {

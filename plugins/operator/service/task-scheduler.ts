@@ -49,7 +49,7 @@ export function createTaskScheduler(host: ServiceHost, { profile, stateDir }: { 
     ],
     find,
     async state(found): Promise<ManagerState> {
-      // What runs is known by its lock; the task only knows that it was started.
+      // The process is known by its lock; the task only knows that it was started.
       const unknown: ManagerState = { isEnabled: true, status: "unknown", pid: undefined, lastExit: null, isStale: false };
       if (found.manager === "startup-folder") return unknown;
       const task = await query();

@@ -173,7 +173,7 @@ async function launchctl() {
   answer(0);
 }
 
-/** What `gateway.cmd` says, run as the command interpreter would. */
+/** Runs what `gateway.cmd` says, as the command interpreter would. */
 function runBatch(one, path) {
   const rows = readFileSync(path, "utf8").split("\r\n");
   const literal = (text) => text.replaceAll("%%", "%");

@@ -50,7 +50,7 @@ export function plainFileWrites(file: string, source: string): Finding[] {
 }
 
 /** Where the wall clock is compared with times that another process wrote down, or an earlier visit of the page. */
-const foreignTimes = new Set(["plugins/operator/cli/gateway-status.ts", "plugins/control-ui/public/core/outbox.js"]);
+const foreignTimes = new Set(["plugins/operator/status/lines.ts", "plugins/control-ui/public/core/outbox.js"]);
 
 /** Durations by the wall clock, which somebody may set meanwhile. Times of files are by that clock too and may be compared with it. */
 export function wallClockDurations(file: string, source: string): Finding[] {
