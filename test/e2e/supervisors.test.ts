@@ -24,7 +24,8 @@ describe("under systemd", () => {
     const at = await machine("linux");
     const unit = unitOf(at);
     const { stateDir } = at.home;
-    expect(await installed(at)).toMatchObject({ status: "installed", definitionPath: unit, port: at.port, pid: await at.lockPid() });
+    const names = { manager: "systemd-user", label: "svc-gateway.service", definitionPath: unit };
+    expect(await installed(at)).toMatchObject({ status: "installed", ...names, port: at.port, pid: await at.lockPid() });
     expect(await at.calls()).toEqual([
       "systemctl --user daemon-reload",
       "systemctl --user reset-failed svc-gateway.service",
@@ -98,6 +99,7 @@ describe("under systemd", () => {
     expect(await at.lockPid()).not.toBe(first);
     expect((await at.svc("gateway", "stop")).stdout).toMatch(/^Stopped \(pid \d+\)\.\n$/);
     expect((await at.svc("gateway", "stop")).stdout).toBe("No gateway is running here.\n");
+    expect((await at.svc("gateway", "install")).stderr).toBe("it is not running; start it with: svc gateway start\n");
     expect((await at.json("gateway", "start")).value).toMatchObject({ ok: true, status: "started", port: at.port });
     expect((await at.json("gateway", "start")).value).toMatchObject({ status: "already-running" });
     const reset = "systemctl --user reset-failed svc-gateway.service";
@@ -287,7 +289,7 @@ describe("on Windows", () => {
   test("a user who may not create tasks gets a launcher in the start-up folder", async () => {
     const at = await machine("win32");
     await at.change({ denied: true });
-    await installed(at);
+    expect(await installed(at)).toMatchObject({ manager: "startup-folder" });
     const launcher = join(at.home.env.HOME as string, "AppData/Microsoft/Windows/Start Menu/Programs/Startup/Svc Gateway.cmd");
     expect(await readFile(launcher, "utf8")).toBe(`@echo off\r\nstart "" /min cmd /d /c "${join(at.home.stateDir, "gateway.cmd")}"\r\n`);
     expect((await at.svc("gateway", "status", "--no-probe")).stdout).toContain("Service: startup folder (enabled)\n");

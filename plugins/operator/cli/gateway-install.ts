@@ -43,7 +43,8 @@ export default defineCommand({
       force: values.force === true,
       onDiff: (lines) => cli.json || cli.stderr.write(`${lines.join("\n")}\n`),
     });
-    if (cli.json) cli.stdout.json({ ok: true, status, manager: at.manager.label, ...result });
+    const manager = (await at.manager.find())[0]?.manager ?? "none";
+    if (cli.json) cli.stdout.json({ ok: true, status, manager, label: at.manager.label, ...result });
     else {
       const words = { installed: "Installed", replaced: "Replaced", "already-installed": "already installed" }[status];
       cli.stdout.line(`${words}: ${result.definitionPath} (port ${result.port})`);

@@ -1,4 +1,4 @@
-import { readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type CliContext, writeFileAtomic } from "svc/sdk";
 import { ownValue } from "svc/sdk/internal";
@@ -41,7 +41,10 @@ export async function installService(cli: CliContext, at: Supervision, options: 
   const isInstalled = at.found.length > 0;
   if (isInstalled && options.force !== true) {
     const lines = compared(plan.files).flatMap((file) => fileDiff(file, before.get(file.path)));
-    if (lines.length === 0) return { ...result, status: "already-installed", notes: plan.warnings };
+    if (lines.length === 0) {
+      const idle = (await cli.lockOwner()) ? [] : [`it is not running; start it with: ${commandFor(cli, "gateway start")}`];
+      return { ...result, status: "already-installed", notes: [...plan.warnings, ...idle] };
+    }
     options.onDiff?.(lines);
     throw errors.serviceDiffers({ path: result.definitionPath, command: commandFor(cli, "gateway install --force") });
   }
@@ -103,6 +106,8 @@ async function write(
 ): Promise<void> {
   try {
     await manager.prepare();
+    // launchd makes the files of its logs, and not their folder.
+    await mkdir(join(cli.paths.stateDir, "logs"), { recursive: true, mode: 0o700 });
     if (old !== undefined && host.platform === "win32") await endOwner(cli);
     if (old !== undefined && host.platform === "darwin") await waitUntilGone(cli, old);
     for (const file of plan.files) await writeServiceFile(file);
