@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { x as extract } from "tar";
@@ -14,6 +14,8 @@ const run = promisify(execFile);
 export interface PackedProduct {
   /** Folder with `node_modules/svc`; several test files read it, so what one adds has a name of its own. */
   consumer: string;
+  /** As `npm pack` wrote it. */
+  tarball: string;
   /** Root of the extracted package. */
   packageRoot: string;
   /** A home whose commands are those of the packed product. */
@@ -24,7 +26,9 @@ export async function packProduct(): Promise<PackedProduct> {
   const folder = await madeOnce("packed", pack);
   const consumer = join(folder, "consumer");
   const packageRoot = join(consumer, "node_modules/svc");
+  const name = (await readdir(folder)).find((file) => file.endsWith(".tgz")) ?? "";
   return {
+    tarball: join(folder, name),
     consumer,
     packageRoot,
     async home() {

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { freePorts } from "../servers/ports.ts";
+import { registryEnv } from "../servers/registry.ts";
 import { token } from "./_cli.ts";
 import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { SharedTests } from "./_plugin-tests.ts";
@@ -38,9 +39,6 @@ const SERVES: Readonly<Record<string, string>> = {
 /** The line that installs what the package.json of a new folder asks for, and runs the tests. */
 export const TESTING = "npm install && npm test";
 const LINE_MS = 300_000;
-
-/** Variables that npm needs to reach the registry of this machine; a reader's home is empty. */
-const npmSettings = /^(npm_config_(registry|globalconfig)|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i;
 
 /** Somebody in an empty folder who types what a page prints, into a shell, line by line. */
 export interface Reader {
@@ -89,10 +87,7 @@ export async function createReader({
   const running: Array<{ line: string; child: ChildProcess; text(): string }> = [];
 
   const env = async (): Promise<Record<string, string>> => ({
-    ...Object.fromEntries(Object.entries(process.env).filter((e): e is [string, string] => npmSettings.test(e[0]))),
-    npm_config_userconfig: join(homedir(), ".npmrc"),
-    npm_config_cache: join(homedir(), ".npm"),
-    npm_config_prefer_offline: "true",
+    ...registryEnv(),
     ...home.env,
     PATH: `${bin}${delimiter}${tools === undefined ? "" : `${tools}${delimiter}`}${dirname(process.execPath)}${delimiter}${home.env.PATH}`,
     GATEWAY_URL: `ws://127.0.0.1:${await gatewayPort()}`,

@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { needs, skippedFor } from "../servers/needs.ts";
+import { isRegistryThere } from "../servers/registry.ts";
 import { launchChromium, openTab } from "./_browser.ts";
 import { configured, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { type GuideBlock, guideBlocks, shellLines } from "./_guide.ts";
@@ -28,14 +26,8 @@ const leftOut: Readonly<Record<string, string>> = {
   'alias svc="node $PWD/bin/svc.mjs"': "an alias is for the shell of a person; the reader's svc is a program on its PATH",
 };
 
-const isRegistryThere = await promisify(execFile)("npm", ["view", "vitest@4.1.12", "version"], {
-  env: { ...process.env, npm_config_cache: join(homedir(), ".npm") },
-  timeout: 30_000,
-}).then(
-  () => true,
-  () => false,
-);
-if (!isRegistryThere && process.env.CI)
+const isRegistryReached = await isRegistryThere();
+if (!isRegistryReached && process.env.CI)
   throw new Error("the npm registry cannot be reached, and CI has to run npm install as the guides print it");
 
 /** Programs that a page needs on the reader's machine. */
@@ -44,7 +36,7 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
     .filter(({ language }) => language === "sh")
     .map(({ text }) => text)
     .join("\n");
-  if (/^(npm install|svc channels add)\b/m.test(typed) && !isRegistryThere && !typed.includes("npm start"))
+  if (/^(npm install|svc channels add)\b/m.test(typed) && !isRegistryReached && !typed.includes("npm start"))
     return skippedFor("the npm registry");
   if (/^dovecot\b/m.test(typed) && process.getuid?.() !== 0) return skippedFor("root, who starts dovecot");
   const programs = [
@@ -134,6 +126,8 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "openai-endpoint.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",
+    "remote-access.md",
+    "several-gateways.md",
     "run-as-a-service.md",
     "signal.md",
     "slack.md",
@@ -170,7 +164,7 @@ describe("a reader who types what the page prints gets there", () => {
     });
   }
 
-  const { test: withRegistry } = isRegistryThere ? { test } : skippedFor("the npm registry");
+  const { test: withRegistry } = isRegistryReached ? { test } : skippedFor("the npm registry");
   withRegistry("and the tests pass where they share one run", { timeout: 300_000 }, async () => {
     expect(tested, "no page with tests of a plugin has been read: run those, too").not.toEqual([]);
     // One of them typed the line itself; a page that fails later may have left its tests, too.
