@@ -59,9 +59,9 @@ describe("a gateway whose file holds keys that are not part of this release", ()
 
   test("needs neither the variables nor the secrets that only such a key names", async () => {
     const { gateway, warnings } = await gatewayWith({
-      diagnostics: { otel: { endpoint: "${NOWHERE}", headers: { key: { source: "file", provider: "none", id: "/x" } } } },
+      plugins: { entries: { "active-memory": { env: { ADDRESS: "${NOWHERE}", KEY: { source: "file", provider: "none", id: "/x" } } } } },
     });
-    expect(warnings().filter((text) => text.includes("diagnostics"))).toEqual([expect.stringContaining("not part of this release")]);
+    expect(warnings().filter((text) => text.includes("active-memory"))).toEqual([expect.stringContaining("not part of this release")]);
     expect((await gateway.rpc<{ secrets: { unavailable: unknown[] } }>("health")).secrets.unavailable).toEqual([]);
   });
 });
