@@ -22,6 +22,10 @@ import type { Transport } from "./transport.ts";
 const RESTART_EXPECTED_MS = 1_500;
 
 const SLOW_CONSUMERS_MS = 5_000;
+/** So long before a supervisor would end the process, a stop is over. */
+const STOP_MARGIN_MS = 5_000;
+/** Plugins have this long together, whatever the drain took. */
+const MIN_PLUGIN_STOP_MS = 3_000;
 
 /** Starts the periodic jobs of a gateway. */
 export function startJobs(core: Core, transport: Transport, lock: HeldLock): void {
@@ -129,16 +133,19 @@ async function keepGoodConfig({ options, logger, lazy: late }: Core): Promise<vo
   await saveLastGood(late().reloader.current()).catch((error: unknown) => logger.warn("the last-good config was not saved", { error }));
 }
 
-/** Time between the end of a drain and the moment at which a supervisor kills: plugins stop and sockets close in it. */
-const STOP_MARGIN_MS = 5_000;
 /** Pending sends get this long however hurried the restart is. */
 const LEAST_DRAIN_MS = 2_000;
 
-/** Time that a stop waits for what is held: as configured, or as the restart was asked for, and within what the supervisor allows (`SVC_STOP_TIMEOUT_MS`). Pure. */
+/** Time of a stop before a supervisor ends the process (`SVC_STOP_TIMEOUT_MS`), less what the end of it takes; without one there is no limit. Pure. */
+export function stopBudget(env: Env): number {
+  const timeoutMs = Number(envValue(env, "SVC_STOP_TIMEOUT_MS") ?? Number.NaN);
+  return Number.isFinite(timeoutMs) && timeoutMs > 0 ? Math.max(0, timeoutMs - STOP_MARGIN_MS) : Number.POSITIVE_INFINITY;
+}
+
+/** Time that a stop waits for what is held: as configured, or as the restart was asked for, and within the budget of the stop. Pure. */
 export function drainBudgetMs({ drainMs, waitMs, env }: { drainMs: number; waitMs: number | undefined; env: Env }): number {
   const wanted = waitMs === undefined ? drainMs : Math.min(drainMs, Math.max(waitMs, LEAST_DRAIN_MS));
-  const allowed = Number(envValue(env, "SVC_STOP_TIMEOUT_MS"));
-  return allowed > 0 ? Math.min(wanted, Math.max(0, allowed - STOP_MARGIN_MS)) : wanted;
+  return Math.min(wanted, stopBudget(env));
 }
 
 /** Shuts a gateway down: drain, plugins, `shutdown` event, close frames, port. Work that is held may take `gateway.shutdown.drainMs`, the hook's part included. */
@@ -147,6 +154,7 @@ export async function shutdown(core: Core, transport: Transport, { reason, resta
   const { loader, reloader } = core.lazy();
   core.phase = "draining";
   core.leaving.abort();
+  const budgetMs = stopBudget(core.options.env);
   const drainMs = core.config().gateway.shutdown.drainMs;
   const deadlineMs = drainBudgetMs({ drainMs, env: core.options.env, waitMs: restart ? restarts.waitMs() : undefined });
   restarts.dispose();
@@ -154,7 +162,11 @@ export async function shutdown(core: Core, transport: Transport, { reason, resta
   const begun = uptimeMs();
   await withLimit(hooks.run("gateway.stopping", { reason, deadlineMs }), deadlineMs, () => undefined);
   await holds.whenFree(Math.max(0, deadlineMs - (uptimeMs() - begun)));
-  await loader.stopAll();
+  // Plugins have a limit each; all of them together end before the supervisor loses its patience.
+  const leftMs = Math.max(MIN_PLUGIN_STOP_MS, budgetMs - (uptimeMs() - begun));
+  const cutOff = () => core.logger.warn(`plugins did not stop within ${Math.round(leftMs / 1000)} s; ending without them`);
+  if (Number.isFinite(leftMs)) await withLimit(loader.stopAll(), leftMs, cutOff);
+  else await loader.stopAll();
   jobs.dispose();
   core.safeMode.dispose();
   fanout.emit("shutdown", { reason, ...(restart ? { restartExpectedMs: RESTART_EXPECTED_MS } : {}) });

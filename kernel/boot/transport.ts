@@ -136,7 +136,7 @@ function openSockets(core: Core, clientPolicy: ClientPolicy, hasRoom: (open: num
     handshakeTimeoutMs: handshakeTimeout(options.env),
     clientPolicy,
     hasRoom,
-    // Whoever sits at this machine may have come to look what is wrong.
+    // A person at this machine may have come to look what is wrong.
     isShed: (req) => isAtLeast(core.pressure.stage(), "work") && !isLoopback(clientPolicy.callerOf(req).address),
     async admit(params, req, nonce) {
       const { info, connect, issued, rights } = await admitClient(params, { req, nonce }, { authenticator, clientPolicy, keeper, tailnet });

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../sdk/types/common.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate } from "../../sdk/types/plugin-candidate.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
-import { readLockOwner } from "../process/lock.ts";
+import { acquireStateLock, readLockOwner } from "../process/lock.ts";
 import { logFilePath } from "../process/log-path.ts";
 import { type ProfilePaths, packageRoot, resolvePort } from "../process/paths.ts";
 import { readLooseJson } from "./loose-json.ts";
@@ -69,19 +69,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     },
     ports: portsOf({ env, paths }, config),
     lockOwner,
-    async holdState(work) {
-      const [{ acquireStateLock }, { continueReplacement }] = await Promise.all([
-        import("../process/lock.ts"),
-        import("../../sdk/internal/files/replacement.ts"),
-      ]);
-      const lock = await acquireStateLock({ configPath: paths.configPath, stateDir: paths.stateDir, port: null, version }, 0);
-      try {
-        await continueReplacement(paths.stateDir);
-        return await work();
-      } finally {
-        await lock.release();
-      }
-    },
+    holdState: (work) => holdState(options, work),
     local: (plugins, { quiet = false } = {}) => openLocal(options, plugins, quiet ? "error" : "warn"),
     liftQuarantine: async (id) => (await import("../operations/quarantine.ts")).liftQuarantine(paths.stateDir, id),
     manifests: async () => listManifests(paths, await load()),
@@ -181,6 +169,17 @@ function portsOf({ env, paths }: Pick<ContextOptions, "env" | "paths">, readConf
     },
     isGateway: async (port) => (await import("../process/gateway-probe.ts")).answersAsGateway("127.0.0.1", port),
   };
+}
+
+async function holdState<T>({ paths, version }: ContextOptions, work: () => Promise<T>): Promise<T> {
+  const { configPath, stateDir } = paths;
+  const lock = await acquireStateLock({ configPath, stateDir, port: null, version }, 0);
+  try {
+    await (await import("../../sdk/internal/files/replacement.ts")).continueReplacement(stateDir);
+    return await work();
+  } finally {
+    await lock.release();
+  }
 }
 
 async function openLocal(options: ContextOptions, plugins: string[], level: "warn" | "error"): Promise<CliLocal> {

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseSshTarget } from "../config/sections/ssh-target.ts";
 import { commonErrors, type SvcError } from "../../sdk/errors.ts";
 import { printableLine } from "../../sdk/text/printable.ts";
 import type { CliTarget } from "../../sdk/types/cli.ts";
 import type { Env } from "../../sdk/types/common.ts";
+import { parseSshTarget } from "../config/sections/ssh-target.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 
 /** Time for dialling, authentication and the forward. */

@@ -51,7 +51,12 @@ test("each stage is told once, with figures and with what it means; health shows
   expect(look(720)).toEqual([]);
   expect(look(850)).toEqual([expect.stringMatching(/^work: .*\(85 %\): .*new runs and connections from other machines are refused/)]);
   expect(pressure.parts()).toEqual([
-    { part: "memoryPressure", ok: false, value: { stage: "work", rssBytes: 850_000_000, limitBytes: 1_000_000_000 }, message: expect.stringContaining("85 %") },
+    {
+      part: "memoryPressure",
+      ok: false,
+      value: { stage: "work", rssBytes: 850_000_000, limitBytes: 1_000_000_000 },
+      message: expect.stringContaining("85 %"),
+    },
   ]);
   expect(look(300)).toEqual([expect.stringMatching(/^none: .*everything runs again/)]);
   expect(pressure.parts()).toEqual([]);

@@ -5,7 +5,7 @@ import type { MemoryStage } from "../../sdk/types/gateway.ts";
 /** Memory of a process, as far as it is known. */
 export interface MemoryGauge {
   rssBytes(): number;
-  /** What it may take; more ends it. */
+  /** Limit of what it may take; more ends it. */
   limitBytes: number;
   /** A younger gateway does not end itself; default one minute. One that needs so much to start would restart for ever. */
   minUptimeMs?: number;

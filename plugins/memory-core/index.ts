@@ -1,7 +1,8 @@
-import { definePlugin, type MemoryStage } from "svc/sdk";
+import { definePlugin } from "svc/sdk";
 import { registerMemoryDoctor } from "./doctor.ts";
 import { createFigures } from "./figures.ts";
 import { memoryHealth } from "./health.ts";
+import { holdUnderPressure } from "./hold.ts";
 import { registerTools, toolsKey } from "./register-tools.ts";
 import { registerMemoryRpc } from "./rpc.ts";
 import { createMemoryService, type MemoryService } from "./service.ts";
@@ -17,10 +18,6 @@ export default definePlugin({
     const gateway = ctx.service("gateway@1");
     const { stateDir } = gateway.info();
     const settings = resolveMemorySettings(ctx.snapshot(), stateDir);
-    const hold = new SharedArrayBuffer(4);
-    const followPressure = (stage: MemoryStage) => Atomics.store(new Int32Array(hold), 0, stage === "none" ? 0 : 1);
-    followPressure(gateway.memoryStage());
-    ctx.on("gateway.pressure", ({ stage }) => void followPressure(stage));
     const sessions = createSessionFeed(ctx, () => memory.agents);
     ctx.onDispose(() => sessions.dispose());
     const memory: MemoryService = createMemoryService(ctx, settings, {
@@ -32,7 +29,7 @@ export default definePlugin({
       },
       ...createFigures(ctx),
       transcripts: sessions.transcripts,
-      threads: { hold },
+      threads: { hold: holdUnderPressure(ctx) },
     });
     // Runs after the next one: an index may still fail while it is closed.
     ctx.onDispose(() => gateway.setReadiness("memoryIndex", undefined));

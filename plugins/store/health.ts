@@ -1,6 +1,19 @@
-import type { DoctorFinding, HealthPart } from "svc/sdk";
-import type { Notice } from "svc/sdk/internal";
+import type { DoctorFinding, HealthPart, PluginContext } from "svc/sdk";
+import { type Notice, readNotices } from "svc/sdk/internal";
 import { type EmbeddedStatus, storageAdvice } from "./storage-unavailable.ts";
+
+/** Reports the state of the database in health and to `svc doctor`. */
+export function registerReports(ctx: PluginContext, { stateDir, status }: { stateDir: string; status(): EmbeddedStatus }): void {
+  ctx.on("doctor.collect", (_, { report }) => {
+    const finding = unreadableFinding(status());
+    if (finding) report(finding);
+  });
+  ctx.on("health.collect", async (_, { report }) => {
+    report(toHealthPart(status()));
+    const history = historyPart(await readNotices(stateDir, ctx.clock.now()));
+    if (history) report(history);
+  });
+}
 
 /** The part `store` of the health snapshot. */
 export function toHealthPart(status: EmbeddedStatus): HealthPart {
@@ -25,7 +38,7 @@ export function toHealthPart(status: EmbeddedStatus): HealthPart {
 }
 
 /** The part `stateHistory`: what happened to the database and was not acknowledged yet. The store works, so the whole stays healthy. */
-export function historyPart(notices: readonly Notice[]): HealthPart | undefined {
+function historyPart(notices: readonly Notice[]): HealthPart | undefined {
   const own = notices.filter(({ id }) => id.startsWith("state/"));
   if (own.length === 0) return undefined;
   const message = own.map((notice) => notice.message).join("; ");

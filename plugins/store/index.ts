@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { definePlugin, isSvcError, messageOf } from "svc/sdk";
-import { readNotices, writeNotice } from "svc/sdk/internal";
+import { writeNotice } from "svc/sdk/internal";
 import { plannedFailpoint, plannedFaultFile, testGuardMs } from "./env.ts";
-import { historyPart, toHealthPart, unreadableFinding } from "./health.ts";
+import { registerReports } from "./health.ts";
 import { openStore } from "./open-store.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
-/** What ends a start: the operator chooses which program, which file, or what to make room from. */
+/** Codes that end a start: the operator chooses which program, which file, or what to make room from. */
 const refusals = ["store-too-new", "store-no-room", "store-migration-failed"];
 
 /** Services `store@2`, the one writer of state, and `leases@1`. */
@@ -59,14 +59,6 @@ export default definePlugin({
     ctx.registerService("store@2", store.service);
     ctx.registerService("leases@1", store.leases);
     ctx.contribute("kv", "store", createPluginRows(store));
-    ctx.on("doctor.collect", (_, { report }) => {
-      const finding = unreadableFinding(store.status());
-      if (finding) report(finding);
-    });
-    ctx.on("health.collect", async (_, { report }) => {
-      report(toHealthPart(store.status()));
-      const history = historyPart(await readNotices(stateDir, ctx.clock.now()));
-      if (history) report(history);
-    });
+    registerReports(ctx, { stateDir, status: store.status });
   },
 });

@@ -112,7 +112,7 @@ function lastSeen(db: Sqlite): { lastSeenAt?: number } {
       .get() as number;
     return at > 0 ? { lastSeenAt: at } : {};
   } catch (error) {
-    // Whoever reads the rows meets the damage as well, and deals with it.
+    // Readers of the rows meet the damage as well, and deal with it.
     if (storageFault(error) === undefined) throw error;
     return {};
   }

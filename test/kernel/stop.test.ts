@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import WebSocket from "ws";
+import { stopBudget } from "../../kernel/boot/lifecycle.ts";
 import { gate, sharedWithPlugins, writePlugin } from "./_plugins.ts";
 import { challenged, connected, connectParams } from "./_ws.ts";
 
@@ -96,6 +97,22 @@ describe("while work is held a stopping gateway", () => {
     await gateway.gateway.close("gateway stopping");
     expect(gateway.logs.at(-1)?.message).toBe("stopped");
   });
+
+  test("does not wait longer than its supervisor does, less five seconds, nor for a plugin that hangs", async () => {
+    const hung = await writePlugin(root, "hung", { setup: "return { stop: () => new Promise(() => undefined) };" });
+    gateway = await createTestGateway({ plugins: [hung], env: { SVC_STOP_TIMEOUT_MS: "5050" } });
+    gateway.service("gateway@1").hold("for ever");
+    await gateway.gateway.close("gateway stopping");
+    expect(gateway.logs.map(({ message }) => message)).toContain("plugins did not stop within 3 s; ending without them");
+    expect(gateway.logs.at(-1)?.message).toBe("stopped");
+  });
+
+  test.each([
+    [{}, Number.POSITIVE_INFINITY],
+    [{ SVC_STOP_TIMEOUT_MS: "30000" }, 25_000],
+    [{ SVC_STOP_TIMEOUT_MS: "4000" }, 0],
+    [{ SVC_STOP_TIMEOUT_MS: "soon" }, Number.POSITIVE_INFINITY],
+  ])("with %j has %d ms", (env, ms) => expect(stopBudget(env)).toBe(ms));
 
   test("waits for each of several, also of one name", async () => {
     gateway = await createTestGateway({ plugins: [] });

@@ -35,7 +35,7 @@ export interface Evidence {
   auth: { mode: string; secretChars: number | undefined; refusal: { code: string; message: string } | undefined } | undefined;
   pluginIssues: Array<{ path: string; message: string }>;
   plugins: Array<{ id: string; state: string; reason: string | undefined; hint?: string | undefined }>;
-  /** Who may open the control UI from elsewhere; undefined while only this machine can, or the page is off. */
+  /** Origins that may use the gateway from elsewhere; undefined while only this machine can, or the page is off. */
   origins: { configured: readonly string[] | undefined; port: number; scheme: "http" | "https" } | undefined;
   native: readonly NativeEvidence[];
   /** Bytes of all logs together. */
@@ -63,7 +63,7 @@ export interface Evidence {
 
 const MIN_SECRET_CHARS = 16;
 const MIN_FREE_BYTES = 1_000_000_000;
-/** What every system had for a long time; notes in many folders, an editor and a file manager share it. */
+/** Limits that every system had for a long time; notes in many folders, an editor and a file manager share it. */
 const MIN_WATCHES = 8_192;
 const MIN_INSTANCES = 128;
 
@@ -212,7 +212,7 @@ function fileFindings({ open, staleLocks }: Evidence): OwnFinding[] {
   ];
 }
 
-/** Whoever sends webhooks has to be told the new token, so it is asked for by --fix and never done alone. */
+/** Remedy of one token for two purposes: senders of webhooks have to be told, so it is asked for by --fix. */
 const rotation = { fix: "svc doctor --fix makes a fresh hooks.token; senders need it, too", fixable: true };
 
 function secretFindings({ secrets }: Evidence): OwnFinding[] {

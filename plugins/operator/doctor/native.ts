@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 
-/** What became of loading one package with machine code. */
+/** Result of loading one package with machine code. */
 export interface NativeEvidence {
   package: "better-sqlite3" | "sqlite-vec";
   /** Absent: it works. */

@@ -16,9 +16,9 @@ type LeftOut = BackupManifest["leftOut"];
 
 /** Folders of the state directory that are copied with all that is in them. */
 const copied = /^(workspace|workspace-.+|hooks|plugin-data|plugins|agents|logs)$/;
-/** What only somebody who may read secrets gets. */
+/** Entries for somebody who may read secrets. */
 const secret = new Set([".env", "identity"]);
-/** What belongs to the process that runs, or to copies of the state that this one takes the place of. */
+/** Entries of the process that runs, and copies of the state that this one takes the place of. */
 const ownBusiness = /^(gateway|service|state\.sqlite.*|svc\.json.*|gateway\.[0-9a-f]{8}\.lock.*|\.restore-.*|before-restore-.*)$/;
 
 const reasons: ReadonlyArray<readonly [RegExp, string]> = [
@@ -29,7 +29,7 @@ const reasons: ReadonlyArray<readonly [RegExp, string]> = [
   [/^trash$/, "it was deleted"],
 ];
 
-/** What becomes of an entry of the state directory: copied, not mentioned (it is nobody's loss), or left out for a reason. Pure. */
+/** Decides about an entry of the state directory: copied, not mentioned (it is nobody's loss), or left out for a reason. Pure. */
 export function judgeEntry(name: string, withSecrets: boolean): "copy" | "pass" | { reason: string } {
   if (copied.test(name)) return "copy";
   if (secret.has(name)) return withSecrets ? "copy" : { reason: "it holds secrets: --with-secrets" };

@@ -6,7 +6,7 @@ import { openRegular } from "svc/sdk/internal";
 const CHUNK_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
-/** What was copied. */
+/** Size and hash of a copy. */
 export interface Copied {
   bytes: number;
   /** SHA-256 of the copy, hex. */

@@ -9,7 +9,7 @@ import { copyFile, hashFile } from "./copy-file.ts";
 import { requireRoom } from "./free-space.ts";
 import { type BackupFile, type BackupManifest, FORMAT, MANIFEST } from "./manifest.ts";
 
-/** What is copied, and by whom. */
+/** The state that is copied, and by whom. */
 export interface BackupSource {
   stateDir: string;
   configPath: string;

@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import { storeErrors } from "../errors.ts";
 
-/** What a file system should keep free besides: for the log of the database and for what else is written meanwhile. */
+/** Bytes that stay free besides: for the log of the database and for what else is written meanwhile. */
 const SPARE_BYTES = 16_000_000;
 
 /** @throws {SvcError} `backup-no-room` when a copy of this size does not fit into a folder */

@@ -37,7 +37,7 @@ const manifestSchema = z.object({
   files: z
     .array(z.object({ path: filePath, bytes: z.number().int().min(0), sha256: digest, mode: z.number().int().min(0).max(0o777) }))
     .max(maxFiles),
-  /** What was there and is not in the backup. */
+  /** Files and folders that were there and are not in the backup. */
   leftOut: z.array(z.object({ path: z.string(), reason: z.string() })),
 });
 

@@ -154,7 +154,7 @@ async function movesOf({ manifest, target, stage, configStage, now }: Stages & {
   return moves;
 }
 
-/** What is mounted in its place cannot be moved. @throws {SvcError} `restore-mount` */
+/** Refuses mounts: they cannot be moved. @throws {SvcError} `restore-mount` */
 async function requireOneFileSystem(moves: readonly Move[], ...roots: string[]): Promise<void> {
   const devices = new Set<number>();
   for (const root of roots) devices.add((await lstat(root).catch(() => undefined))?.dev ?? -1);

@@ -7,7 +7,7 @@ import { readRegularFile } from "./read-regular.ts";
 
 /** One file or folder that takes the place of another one. Absolute paths, all three on one file system. */
 export interface Move {
-  /** What takes the place; absent: the place becomes empty. */
+  /** The new one; absent: the place becomes empty. */
   from?: string;
   to: string;
   /** Where what was in the place goes. */
