@@ -44,6 +44,7 @@ async function makeState(mark: string): Promise<string> {
     "identity/device.json": "{}",
     "workspace/MEMORY.md": `notes of ${mark}\n`,
     "workspace/run.sh": "#!/bin/sh\n",
+    "workspace/list.jsonl": '{"last line": "without an end"}',
     "logs/gateway-2026-01-01.jsonl": '{"a":1}\n{"half',
     "memory/main.sqlite": "derived",
     "gateway/boots.json": "{}",
@@ -121,8 +122,10 @@ describe("a backup", () => {
       "state/logs/gateway-2026-01-01.jsonl",
       "state/state.sqlite",
       "state/workspace/MEMORY.md",
+      "state/workspace/list.jsonl",
       "state/workspace/run.sh",
     ]);
+    expect(readFileSync(join(dir, "state/workspace/list.jsonl"), "utf8")).toContain("without an end");
     expect(manifest).toMatchObject({
       format: 1,
       svc: "1.2.3",
@@ -139,6 +142,8 @@ describe("a backup", () => {
   test("of a running store is of one moment, and commits go on meanwhile", async () => {
     const { temp, stateDir, beside } = stateWith("one");
     const store = await temp.open();
+    // Several steps of the copy: without its one read transaction it would begin again after each commit.
+    for (let n = 0; n < 8; n += 1) await store.commit([append(`large${n}`, { content: [{ type: "text", text: "x".repeat(1_000_000) }] })]);
     let isDone = false;
     const dir = join(beside.dir, "b");
     const committing = (async () => {
@@ -206,6 +211,39 @@ function failAt(point: string): void {
     if (name === point) throw new Error(`failpoint ${point}`);
   });
 }
+
+test("a config elsewhere comes with what it includes below its folder, through links; the rest is told, and it is restored under the name that it has there", async () => {
+  const { stateDir, beside } = stateWith("one");
+  const configDir = join(beside.dir, "etc");
+  mkdirSync(join(configDir, "parts"), { recursive: true });
+  writeFileSync(join(configDir, "real.json"), CONFIG);
+  symlinkSync(join(configDir, "real.json"), join(configDir, "mine.json"));
+  writeFileSync(join(configDir, "parts/auth.json5"), "{}");
+  const paths = [join(configDir, "mine.json"), join(configDir, "parts/auth.json5"), join(beside.dir, "far.json5")];
+  const texts = paths.map((path) => ({ path, text: "", redacted: undefined }));
+  const source = { stateDir, configPath: join(configDir, "mine.json"), texts, outside: ["/notes"], version: "1" };
+
+  const manifest = await createBackup(source, join(beside.dir, "b"), { withSecrets: true, signal, now: 1 });
+
+  expect(pathsOf(manifest).filter((path) => path.startsWith("config/"))).toEqual(["config/mine.json", "config/parts/auth.json5"]);
+  expect(manifest.leftOut.map(({ path }) => path)).toEqual(expect.arrayContaining([paths[2], "/notes"]));
+  const next = join(beside.dir, "next");
+  mkdirSync(join(beside.dir, "etc2"));
+  const target = { stateDir: next, configPath: join(beside.dir, "etc2/svc.json"), refill: (text: string) => ({ text, missing: [] }) };
+  await restoreBackup(join(beside.dir, "b"), { ...target, holdState: (work) => work() }, { replace: false, signal, now: 1 });
+  expect(readFileSync(join(beside.dir, "etc2/svc.json"), "utf8")).toBe(CONFIG);
+  expect(readdirSync(join(beside.dir, "etc2")).sort()).toEqual(["parts", "svc.json"]);
+  expect(existsSync(join(next, "svc.json"))).toBe(false);
+});
+
+test("nothing of a state that was at rest is changed by a backup but an empty log beside its database", async () => {
+  const { stateDir, beside } = stateWith("one");
+  const before = readFileSync(join(stateDir, "state.sqlite"));
+  await back(stateDir, join(beside.dir, "b"));
+  expect(readFileSync(join(stateDir, "state.sqlite")).equals(before)).toBe(true);
+  const log = join(stateDir, "state.sqlite-wal");
+  expect(existsSync(log) ? statSync(log).size : 0).toBe(0);
+});
 
 describe("verify finds", () => {
   test.each<[string, (dir: string) => void, string, string]>([

@@ -55,6 +55,9 @@ export async function createBackup(source: BackupSource, dir: string, options: B
   }
 }
 
+/** Files that svc appends to line by line; in those of people the last line may lack its end. */
+const growing = /^(logs|plugin-data)\/.*\.jsonl$/;
+
 async function fill(temp: string, source: BackupSource, options: BackupOptions): Promise<BackupManifest> {
   const { stateDir } = source;
   const { withSecrets, signal } = options;
@@ -78,7 +81,7 @@ async function fill(temp: string, source: BackupSource, options: BackupOptions):
     try {
       const copied = await copyFile(from, join(temp, "state", ...path.split("/")), {
         signal,
-        isAppendOnly: path.endsWith(".jsonl"),
+        isAppendOnly: growing.test(path),
         onBytes: (count) => tell(path, count),
       });
       files.push({ path: `state/${path}`, ...copied });
@@ -132,7 +135,7 @@ async function copyConfig(temp: string, { configPath, texts }: BackupSource, { w
     }
     const to = `config/${place}`;
     if (withSecrets) {
-      files.push({ path: to, ...(await copyFile(path, join(temp, to), { signal })) });
+      files.push({ path: to, ...(await copyFile(await realpath(path), join(temp, to), { signal })) });
     } else if (redacted === undefined) {
       leftOut.push({ path, reason: "it does not parse, so secrets in it cannot be told from the rest: --with-secrets" });
     } else {
