@@ -55,6 +55,7 @@ describe("--force on a system that says", () => {
     find: async () => [holder],
     kill: () => expect.fail("signalled"),
     isFree: async () => false,
+    stopService: async () => undefined,
     lineage: async () => new Set([1, 50]),
     uid: 1000,
     ...over,
@@ -84,6 +85,18 @@ describe("--force on a system that says", () => {
     const { code, message } = await refusal({ find: async () => [protectedHolder] });
     expect(code).toBe("port-owner-protected");
     expect(message).toContain(reason);
+  });
+
+  it("its supervisor would start it again: stops the service, and sends no signal", async () => {
+    let isHeld = true;
+    const told: string[] = [];
+    const stopService = async (pid: number) => {
+      isHeld = false;
+      return pid === holder.pid ? "svc-gateway.service" : undefined;
+    };
+    const over = { stopService, find: async () => (isHeld ? [holder] : []), isFree: async () => !isHeld };
+    await freePort("127.0.0.1", 80, (line) => told.push(line), deps(over));
+    expect(told).toEqual(['--force: stopped svc-gateway.service, which ran "x" (pid 4711) on port 80']);
   });
 
   it("the signal is not permitted: reports the cause", async () => {

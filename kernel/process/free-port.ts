@@ -4,11 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, type SvcError } from "../../sdk/errors.ts";
 import { hostErrors } from "./errors.ts";
 import { findPortHolders, type PortHolder } from "./port-holders.ts";
+import { stopServiceOf } from "./service-of.ts";
 
 export interface ForceDeps {
   find(port: number): Promise<PortHolder[]>;
   kill(pid: number, signal: NodeJS.Signals): void;
   isFree(host: string, port: number): Promise<boolean>;
+  /** Stops the service that a process belongs to, by its supervisor; undefined when it belongs to none. */
+  stopService(pid: number): Promise<string | undefined>;
   /** This process and everything it descends from. */
   lineage(): Promise<ReadonlySet<number>>;
   uid: number | undefined;
@@ -18,6 +21,7 @@ const system: ForceDeps = {
   find: findPortHolders,
   kill: (pid, signal) => void process.kill(pid, signal),
   isFree,
+  stopService: stopServiceOf,
   lineage,
   uid: process.getuid?.(),
 };
@@ -46,6 +50,8 @@ function protection(holder: PortHolder, family: ReadonlySet<number>, uid: number
 
 async function end(holder: PortHolder, port: number, told: (line: string) => void, deps: ForceDeps): Promise<void> {
   const { pid, command } = holder;
+  const unit = await deps.stopService(pid);
+  if (unit !== undefined) told(`--force: stopped ${unit}, which ran "${command}" (pid ${pid}) on port ${port}`);
   try {
     await endProcess(pid, {
       isStillThere: async () => (await deps.find(port)).some((h) => h.pid === pid),
