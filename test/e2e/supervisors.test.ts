@@ -286,6 +286,17 @@ describe("on Windows", () => {
     expect([existsSync(join(stateDir, "gateway.cmd")), existsSync(task), await at.lockPid()]).toEqual([false, false, undefined]);
   });
 
+  test("a restart is asked of the gateway, which drains and is started again by its batch file", async () => {
+    const at = await machine("win32");
+    expect((await at.json("gateway", "install", "--node", process.execPath)).code).toBe(0);
+    await at.calls();
+    const first = await at.lockPid();
+    expect(await at.svc("gateway", "restart")).toMatchObject({ code: 0, stdout: "Restarted.\n" });
+    expect(await at.lockPid()).not.toBe(first);
+    expect([await at.calls(), (await at.json("gateway", "status")).code]).toEqual([[], 0]);
+    expect((await at.svc("gateway", "uninstall")).code).toBe(0);
+  });
+
   test("a user who may not create tasks gets a launcher in the start-up folder", async () => {
     const at = await machine("win32");
     await at.change({ denied: true });

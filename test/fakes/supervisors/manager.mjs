@@ -3,25 +3,34 @@
  * what is loaded, enabled and running stands in `$FAKE_STATE`. A started definition really runs: its program is read from the definition itself.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 
 const [name, ...args] = process.argv.slice(2);
 const { FAKE_LOG = "", FAKE_STATE = "", HOME = homedir() } = process.env;
-const state = { jobs: {}, ...JSON.parse(existsSync(FAKE_STATE) ? readFileSync(FAKE_STATE, "utf8") : "{}") };
+const known = existsSync(FAKE_STATE) ? readFileSync(FAKE_STATE, "utf8") : "{}";
+const state = { jobs: {}, ...JSON.parse(known) };
 appendFileSync(FAKE_LOG, `${JSON.stringify([name, ...args])}\n`);
 
-/** Ends the call; the state of the manager is kept. */
+/** Ends the call; the state of the manager is kept whole, because calls that only look come two at a time. */
 function answer(code, { stdout = "", stderr = "" } = {}) {
-  writeFileSync(FAKE_STATE, JSON.stringify(state));
+  const now = JSON.stringify(state);
+  if (now !== known) {
+    writeFileSync(`${FAKE_STATE}.${process.pid}`, now);
+    renameSync(`${FAKE_STATE}.${process.pid}`, FAKE_STATE);
+  }
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   process.exit(code);
 }
 
+/** A job as it is known; one that is not is remembered once something is done with it. */
 function job(id) {
-  state.jobs[id] ??= { enabled: false, disabled: false, loaded: null, pid: 0, exit: 0 };
+  const looksOnly = /^(?:show|show-environment|print|print-disabled|\/Query)$/.test(args.find((arg) => !arg.startsWith("--")) ?? "");
+  const fresh = { enabled: false, disabled: false, loaded: null, pid: 0, exit: 0 };
+  if (looksOnly) return state.jobs[id] ?? fresh;
+  state.jobs[id] ??= fresh;
   return state.jobs[id];
 }
 
@@ -180,7 +189,8 @@ function runBatch(one, path) {
   const env = Object.fromEntries(rows.flatMap((row) => (/^set "/.test(row) ? [literal(row.slice(5, -1)).split(/=(.*)/s)] : [])));
   const [, node, entry, rest] = /^"([^"]+)" "([^"]+)" (.*) < NUL$/.exec(rows.find((row) => row.startsWith('"')) ?? "") ?? [];
   const cwd = literal(/^cd \/d "(.*)"$/m.exec(rows.join("\n"))?.[1] ?? "");
-  launch(one, [literal(node), literal(entry), ...rest.split(" ")], env, cwd);
+  const again = rows.includes("if %ERRORLEVEL%==75 goto run") ? "[ $? -eq 75 ] || exit" : "exit";
+  launch(one, ["/bin/sh", "-c", `while :; do "$@"; ${again}; done`, "cmd", literal(node), literal(entry), ...rest.split(" ")], env, cwd);
 }
 
 function schtasks() {
@@ -204,7 +214,10 @@ function schtasks() {
   if (verb === "/Query") answer(0, { stdout: one.loaded });
   if (verb === "/Run" && !isRunning(one)) runBatch(one, xmlText(/<Command>([^<]*)</.exec(one.loaded)?.[1] ?? ""));
   // The interpreter ends; what it started does not.
-  if (verb === "/End") one.pid = 0;
+  if (verb === "/End") {
+    if (isRunning(one)) process.kill(one.pid, "SIGKILL");
+    one.pid = 0;
+  }
   if (verb === "/Delete") delete state.jobs[id];
   answer(0);
 }
