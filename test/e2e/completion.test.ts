@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
-/** What one shell offers behind a command line that ends at the cursor. */
+/** Words that one shell offers behind a command line that ends at the cursor. */
 type Offer = (line: string) => Promise<string[]>;
 
 const bash: Offer = async (line) => {

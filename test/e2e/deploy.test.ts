@@ -84,7 +84,7 @@ describe("a proxy set up by the example", () => {
     };
     const socket = new BareSocket(`wss://127.0.0.1:${port}/`, options);
     await socket.frame((frame) => frame.event === "connect.challenge");
-    // Whoever comes through a proxy is not local, whatever it says about itself: it needs a device.
+    // A client behind a proxy is not local, whatever it says about itself: it needs a device.
     const refused = await socket.request("c", "connect", connectParams(gateway.token));
     expect(refused.error.details.code).toBe("DEVICE_IDENTITY_REQUIRED");
   }
