@@ -152,10 +152,17 @@ describe("a backup", () => {
       return count;
     })();
 
-    await back(stateDir, dir);
+    const shares: number[] = [];
+    const onProgress: BackupOptions["onProgress"] = ({ what }) => {
+      const share = /^database (\d+) %$/.exec(what)?.[1];
+      if (share !== undefined) shares.push(Number(share));
+    };
+    await back(stateDir, dir, { onProgress });
     isDone = true;
 
     expect(await committing).toBeGreaterThan(0);
+    expect(shares.length).toBeGreaterThan(2);
+    expect(shares).toEqual([...shares].sort((a, b) => a - b));
     const found = (await messagesIn(join(dir, "state"))) as string[];
     // Both of a commit or none.
     expect(found.filter((id) => id.startsWith("m")).length).toBe(found.filter((id) => id.startsWith("pair")).length);
