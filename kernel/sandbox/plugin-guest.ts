@@ -99,6 +99,10 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     map.set(name, value);
     return kept;
   };
+  const uncounted = () => {
+    refused.push("metrics");
+    return { ...kept, add: () => undefined, observe: () => undefined };
+  };
   const logger = (prefix: string) => ({
     ...Object.fromEntries(
       (["debug", "info", "warn", "error"] as const).map((level) => [level, (message: string) => host.log(level, `${prefix}${message}`)]),
@@ -120,6 +124,12 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     clock: { now: Date.now, monotonic: () => performance.now() } satisfies Clock,
     timers: plainTimers(),
     vendor: createPluginVendor(data),
+    metrics: { counter: () => uncounted(), histogram: () => uncounted(), gauge: () => uncounted() },
+    tracing: {
+      current: () => undefined,
+      keep: () => undefined,
+      span: (_: string, __: object, work: (span: object) => unknown) => work(silentSpan),
+    },
     registerTool: (tool: Tool<never>) => keepIn(tools, tool.name, tool),
     registerHookPreset: (preset: HookPreset) => keepIn(presets, preset.id, preset),
     on(hook: HookName, fn: (event: never, meta: never) => unknown): Disposable {
@@ -139,6 +149,8 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     },
   });
 }
+
+const silentSpan = { set: () => undefined, fail: () => undefined };
 
 function plainTimers(): Pick<Timers, "setTimeout" | "setInterval"> {
   return {

@@ -1,4 +1,4 @@
-import { type ClientInfo, cleanExternalLine, isRecord, oneLine, type PluginContext } from "svc/sdk";
+import { type ClientInfo, cleanExternalLine, isRecord, messageOf, oneLine, type PluginContext } from "svc/sdk";
 import type { Actor, Details } from "./entry.ts";
 import type { AuditLog } from "./log.ts";
 
@@ -51,8 +51,7 @@ function watchOperators(ctx: PluginContext, log: Pick<AuditLog, "add">): void {
     log.add({ action: method, actor: operatorOf(client), outcome: ok ? "ok" : "error", details });
   });
   const logins = new Map<string, number>();
-  // A gate, because it alone knows who connects; it never refuses.
-  ctx.on("ws.connect", ({ client, scopes }) => {
+  const connected = (client: ClientInfo) => {
     const actor = operatorOf(client);
     const way = client.deviceId !== undefined ? "device" : client.identity !== undefined ? "identity" : "shared-secret";
     const key = `${way} ${actor.id} ${actor.remote}`;
@@ -60,12 +59,16 @@ function watchOperators(ctx: PluginContext, log: Pick<AuditLog, "add">): void {
     if (now - (logins.get(key) ?? Number.NEGATIVE_INFINITY) < LOGIN_MS) return;
     if (logins.size >= MAX_LOGINS) logins.clear();
     logins.set(key, now);
-    log.add({
-      action: "operator.connected",
-      actor,
-      outcome: "ok",
-      details: { way, client: shown(client.clientId), scopes: scopes.join(" ") },
-    });
+    const details = { way, client: shown(client.clientId), scopes: client.scopes.join(" ") };
+    log.add({ action: "operator.connected", actor, outcome: "ok", details });
+  };
+  // A gate, because it alone knows who connects; it never refuses, whatever happens.
+  ctx.on("ws.connect", ({ client }) => {
+    try {
+      connected(client);
+    } catch (error) {
+      ctx.logger.error("a login could not be recorded", { error: messageOf(error) });
+    }
   });
 }
 

@@ -19,11 +19,20 @@ export interface OtelExport {
 export function startExport(ctx: PluginContext<unknown>, { diagnostics: { otel } }: SvcConfig): OtelExport {
   const exporter = new Exporter(ctx, otel);
   const recording = ctx.service("diagnostics@1").recordSpans((span) => exporter.add(span), { sampleRate: otel.sampleRate });
+  const check = ctx.registerHealthCheck({
+    id: "collector",
+    run() {
+      const { problem } = exporter;
+      if (problem === undefined) return { ok: true, level: "info", message: "the collector takes traces and metrics" };
+      return { ok: false, level: "warning", message: `traces and metrics are lost: ${problem}`, fix: "see diagnostics.otel" };
+    },
+  });
   const interval = ctx.timers.setInterval(() => exporter.flush(), otel.flushIntervalMs);
   return {
     async stop() {
       void recording.dispose();
       void interval.dispose();
+      void check.dispose();
       await exporter.end();
     },
   };
@@ -69,6 +78,11 @@ class Exporter {
     this.#metrics ??= this.#sendMetrics().finally(() => {
       this.#metrics = undefined;
     });
+  }
+
+  /** Reason why the collector does not take what it is sent. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   async end(): Promise<void> {
