@@ -154,7 +154,8 @@ test("a response and a chat completion that a kill cut off: the session says so,
     for (const { key, body } of cut) {
       expect(await historyOf(client, key)).toMatchObject([{ role: "user", text: "drip" }]);
       expect(sessions.find((session) => session.key === `agent:main:${key}`)).toMatchObject({ status: "interrupted" });
-      for (const again of [body, body]) expect(await (await post(again, { key, model: "slow-drip" })).text()).toContain('"code":"interrupted"');
+      for (const again of [body, body])
+        expect(await (await post(again, { key, model: "slow-drip" })).text()).toContain('"code":"interrupted"');
     }
     const again = await post(whole, { key: "whole" });
     expect([again.headers.get("idempotent-replay"), await again.json()]).toMatchObject(["true", first]);

@@ -111,17 +111,6 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
     for (const { length } of texts) chars += length;
     if (chars > MAX_TURN_CHARS) throw new ModelError("network", `the model's answer is longer than ${MAX_TURN_CHARS} characters`);
   };
-  const say = ({ delta, meta }: Extract<ModelDelta, { type: "text" }>) => {
-    const last = written.at(-1);
-    const open = last?.type === "text" ? last : undefined;
-    if (delta === "" && (open === undefined || meta === undefined)) return;
-    keep(delta, meta ? JSON.stringify(meta) : "");
-    if (open) {
-      open.text += delta;
-      if (meta) open.meta = meta;
-    } else written.push({ type: "text", text: delta, ...(meta ? { meta } : {}) });
-    if (delta !== "") onText(delta);
-  };
   const think = ({ delta, id, redacted, meta }: Extract<ModelDelta, { type: "reasoning" }>) => {
     keep(delta, meta ? JSON.stringify(meta) : "");
     const last = written.at(-1);
@@ -137,7 +126,10 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
     take(delta) {
       switch (delta.type) {
         case "text": {
-          say(delta);
+          if (delta.delta === "" && (!delta.meta || written.at(-1)?.type !== "text")) return;
+          keep(delta.delta, delta.meta ? JSON.stringify(delta.meta) : "");
+          addText(written, delta);
+          if (delta.delta !== "") onText(delta.delta);
           return;
         }
         case "reasoning":
@@ -182,6 +174,16 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
       return { parts, text: of("text"), reasoning: of("reasoning"), usage, finish, toolCalls };
     },
   };
+}
+
+function addText(written: Written[], { delta, meta }: Extract<ModelDelta, { type: "text" }>): void {
+  const last = written.at(-1);
+  if (last?.type !== "text") {
+    written.push({ type: "text", text: delta, ...(meta ? { meta } : {}) });
+    return;
+  }
+  last.text += delta;
+  if (meta) last.meta = meta;
 }
 
 function toPart(part: Written, calls: readonly ToolCallMade[]): AssistantPart[] {

@@ -127,7 +127,7 @@ describe("messages for a vendor", () => {
       }));
 
       const sent = toModelMessages(rows, new Set(["9"])).flatMap((m) => (m.role === "user" ? m.content : []));
-      expect([sent[0], sent.at(-1)]).toEqual([{ type: "text", text: "[file]" }, file()]);
+      expect([sent[0], sent.at(-1)]).toEqual([{ type: "text", text: "[file a.pdf]" }, file()]);
     });
   });
 

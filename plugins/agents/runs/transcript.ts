@@ -1,4 +1,4 @@
-import type { AssistantPart, MessageBlock, MessageRow, ModelMessage, UserPart } from "svc/sdk";
+import { type AssistantPart, type MessageBlock, type MessageRow, type ModelMessage, oneLine, type UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 
@@ -158,6 +158,8 @@ type Picture = Extract<MessageBlock, { type: "image" | "file" }>;
 
 /** Pictures and files of earlier turns that are sent again: the newest, so many and as large together. */
 const MAX_EARLIER_PICTURES = 8;
+/** Longest name of a file in such a note. */
+const MAX_NAME_CHARS = 100;
 const MAX_EARLIER_BYTES = 20 * 1024 * 1024;
 
 /** The pictures and files a model gets to see: all of the present turn, and of the earlier ones the newest within budget. */
@@ -186,8 +188,13 @@ export function userContent(content: readonly MessageBlock[], shown?: ReadonlySe
   return content.flatMap((b): UserPart[] => {
     if (b.type === "text") return b.text === "" ? [] : [{ type: "text", text: b.text }];
     if (b.type !== "image" && b.type !== "file") return [];
-    return b.data !== "" && (!shown || shown.has(b)) ? [b] : [{ type: "text", text: `[${b.type}]` }];
+    return b.data !== "" && (!shown || shown.has(b)) ? [b] : [{ type: "text", text: noteOf(b) }];
   });
+}
+
+/** Note in the place of a picture or a file that is not sent again. */
+function noteOf(block: Picture): string {
+  return block.type === "file" && block.fileName !== undefined ? `[file ${oneLine(block.fileName, MAX_NAME_CHARS)}]` : `[${block.type}]`;
 }
 
 /** Size of a picture in a prompt, as that of so much text. */

@@ -141,7 +141,7 @@ export class EarlierResponses {
   }
 }
 
-/** What a client saw of an answer. */
+/** Text of an answer as its client saw it. */
 function textOf(content: readonly MessageBlock[]): string {
   return stripFrames(content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""));
 }

@@ -85,7 +85,7 @@ export function toCallOptions(req: ModelRequest, rules: CallRules): CallOptions 
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as unknown as CallOptions;
 }
 
-/** What stands in the place of a person's first message where the conversation begins with an answer. */
+/** Message in the place of a person's first one where the conversation begins with an answer. */
 const opening: ModelMessage = { role: "user", content: [{ type: "text", text: "(start of the conversation)" }] };
 
 /** Messages for a vendor that wants a user to begin. Pure. */
