@@ -26,10 +26,10 @@ export function makeHome(config = {}) {
   };
 }
 
-/** Spawns the product as its user would; returns at once. */
-export async function spawnGateway(home, env = {}) {
+/** Spawns the product as its user would; returns at once. @param options `program`: that of another build; `nodeArgs`: for Node itself */
+export async function spawnGateway(home, { program = svc, nodeArgs = [] } = {}) {
   const port = await freePort();
-  const child = startProcess([svc, "gateway", "--port", String(port)], { env: { ...home.env, ...env } });
+  const child = startProcess([...nodeArgs, program, "gateway", "--port", String(port)], { env: home.env });
   return handle(child, port, /^svc is ready/m);
 }
 
