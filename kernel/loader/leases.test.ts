@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { arrivalsOf, inArrivals } from "../../sdk/internal/arrivals.ts";
 import { runAs, running } from "../hooks/running.ts";
 import { createLeases, outsideCalls, ownCallEnd } from "./leases.ts";
 
@@ -82,6 +83,23 @@ describe("a lease lasts", () => {
     expect(leases.count()).toBe(0);
     const web = new ReadableStream();
     expect(leases.run(() => web)).toBe(web);
+    expect(leases.count()).toBe(0);
+  });
+
+  test("while a stream is read by arrivals or by items, to its end", async () => {
+    const leases = createLeases("demo");
+    const open = () =>
+      leases.run(() =>
+        inArrivals<string>(async function* () {
+          yield ["a", "b"];
+        }),
+      );
+    const [first, second] = [open(), open()];
+    expect(leases.count()).toBe(2);
+    const arrived: unknown[] = [];
+    for await (const arrival of arrivalsOf(first)) arrived.push(arrival);
+    for await (const item of second) arrived.push(item);
+    expect(arrived).toEqual([["a", "b"], "a", "b"]);
     expect(leases.count()).toBe(0);
   });
 

@@ -1,3 +1,4 @@
+import { arrivalsOf, inArrivals, knowsArrivals } from "../../sdk/internal/arrivals.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 import { runningCall } from "../hooks/running.ts";
 
@@ -96,7 +97,7 @@ function settle<T>(result: T, end: () => void): T {
         },
       ) as T;
     }
-    if (isIterable(result)) return watched(result, end) as T;
+    if (isIterable(result)) return followed(result, end) as T;
   }
   end();
   return result;
@@ -107,6 +108,11 @@ function isIterable(value: object): value is AsyncIterable<unknown> {
   const at = value as { [Symbol.asyncIterator]?: unknown; next?: unknown };
   if (typeof at[Symbol.asyncIterator] !== "function") return false;
   return typeof at.next === "function" || Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** A stream that can be read by arrivals still can. */
+function followed(source: AsyncIterable<unknown>, end: () => void): AsyncIterable<unknown> {
+  return knowsArrivals(source) ? inArrivals(() => watched(arrivalsOf(source), end)) : watched(source, end);
 }
 
 function watched(source: AsyncIterable<unknown>, end: () => void): AsyncIterableIterator<unknown> {

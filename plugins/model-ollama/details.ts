@@ -1,6 +1,5 @@
 import { type Clock, ModelError, z } from "svc/sdk";
-import { documentLimits, type ProviderSettings, type VendorFetch } from "svc/sdk/internal";
-import { refused } from "./http.ts";
+import { documentLimits, type ProviderSettings, refusedAnswer, type VendorFetch } from "svc/sdk/internal";
 
 const FRESH_MS = 600_000;
 /** A server that did not answer is not asked again at once. */
@@ -71,7 +70,7 @@ export function createDetails(
       },
       documentLimits,
     );
-    if (!response.ok) throw await refused(response);
+    if (!response.ok) throw await refusedAnswer(response);
     return readDetails(await response.json());
   }
 

@@ -6,12 +6,3 @@ export const streamLimits: AnswerLimits = {
   maxEventBytes: Number.POSITIVE_INFINITY,
   maxEventParts: Number.POSITIVE_INFINITY,
 };
-
-/** An answer that is no success, in the form that faults are read from. */
-export async function refused(response: Response): Promise<Error> {
-  return Object.assign(new Error("refused"), {
-    statusCode: response.status,
-    responseBody: await response.text().catch(() => ""),
-    responseHeaders: Object.fromEntries(response.headers),
-  });
-}

@@ -1,9 +1,16 @@
 import { ModelError, type ModelInfo, type ModelProvider, type ModelRequest, z } from "svc/sdk";
-import { bearerHeaders, createVendorProvider, type ProviderSettings, type VendorCall, type VendorProviderDeps } from "svc/sdk/internal";
+import {
+  bearerHeaders,
+  createVendorProvider,
+  type ProviderSettings,
+  refusedAnswer,
+  type VendorCall,
+  type VendorProviderDeps,
+} from "svc/sdk/internal";
 import { toDeltas } from "./answer.ts";
 import { type AllDetails, createDetails } from "./details.ts";
 import { faults, refusalOfThinking } from "./faults.ts";
-import { refused, streamLimits } from "./http.ts";
+import { streamLimits } from "./http.ts";
 import { jsonLines } from "./lines.ts";
 import { type RequestFacts, toChatBody } from "./request.ts";
 import { type PromptLimits, windowOf, withDetails } from "./window.ts";
@@ -71,7 +78,7 @@ function createCall(settings: ProviderSettings, deps: OllamaDeps, details: AllDe
     const headers = { ...bearerHeaders(settings), "content-type": "application/json" };
     const response = await deps.fetch(`${settings.baseUrl}/api/chat`, { method: "POST", headers, body, signal }, streamLimits);
     if (response.ok) return response;
-    const error = await refused(response);
+    const error = await refusedAnswer(response);
     // Each refusal is learnt once, so this comes to an end.
     if (learn(req.model, error)) return post(req, facts, signal);
     throw error;

@@ -1,4 +1,5 @@
-import type { RunHandle } from "svc/sdk";
+import type { RunEvent, RunHandle } from "svc/sdk";
+import { arrivalsOf, itemsOf } from "svc/sdk/internal";
 import { type Chunks, doneFrame, errorFrame } from "./chunks.ts";
 import { argumentsOf, judge, type Verdict } from "./completion.ts";
 import { internalProblem, type Problem } from "./error-body.ts";
@@ -18,47 +19,85 @@ export interface RelayOptions {
 
 /** Sends a run to the client as it happens, and ends the stream. The reader of the events joins deltas while the client is slow. */
 export async function relay(handle: RunHandle, out: EventStream, options: RelayOptions): Promise<void> {
-  const { chunks, demand, isLegacy = false } = options;
-  const text = new StreamedText();
-  const calls = new StreamedCalls(chunks, isLegacy);
-  // With a demand no text is shown before the call is certain.
-  let isHeld = demand !== undefined;
-  for await (const { stream, data } of handle.events()) {
-    const frames: string[] = [];
-    if (stream === "assistant") {
-      const added = text.add(data);
-      if (added === undefined) return fail(out, internalProblem);
-      if (!isHeld && added !== "") frames.push(chunks.text(added));
-    } else if (stream === "reasoning" && typeof data.delta === "string" && data.delta !== "") {
-      frames.push(chunks.reasoning(data.delta));
-    } else if (stream === "toolInput") {
-      const call = { id: String(data.toolCallId), name: String(data.name) };
-      if (isHeld && demand && isMet(demand, [call])) {
-        isHeld = false;
-        if (text.sent !== "") frames.push(chunks.text(text.sent));
-      }
-      if (!isHeld) frames.push(...calls.add(call, String(data.delta)));
-    }
-    await writeAll(out, frames);
+  const frames = new RunFrames(options);
+  for await (const arrived of arrivalsOf(handle.events())) {
+    const isWhole = frames.add(itemsOf(arrived));
+    await write(out, frames.take());
+    if (!isWhole) return fail(out, internalProblem);
   }
-  const verdict = judge(await handle.done, demand);
+  const verdict = judge(await handle.done, options.demand);
   if (!verdict.ok) return fail(out, verdict.problem);
-  const rest = restOf(verdict, isHeld ? "" : text.sent);
-  if (rest === undefined) return fail(out, internalProblem);
-  await writeAll(out, [
-    ...(rest === "" ? [] : [chunks.text(rest)]),
-    ...verdict.toolCalls.flatMap((call) => calls.rest(call)),
-    chunks.finish(verdict.finishReason),
-    ...(options.includeUsage ? [chunks.usage(verdict.usage)] : []),
-    doneFrame,
-  ]);
+  if (!frames.end(verdict)) return fail(out, internalProblem);
+  await write(out, frames.take());
   out.close();
 }
 
-async function writeAll(out: EventStream, frames: readonly string[]): Promise<void> {
-  for (const frame of frames) {
-    if (!out.hasRoom()) await out.room();
-    out.write(frame);
+/** Writes as soon as there is room. */
+async function write(out: EventStream, frames: string): Promise<void> {
+  if (frames === "") return;
+  if (!out.hasRoom()) await out.room();
+  out.write(frames);
+}
+
+/** The frames of one run. What arrives at once leaves in one piece; each delta keeps a frame of its own. */
+class RunFrames {
+  readonly #options: RelayOptions;
+  readonly #text = new StreamedText();
+  readonly #calls: StreamedCalls;
+  /** With a demand no text is shown before the call is certain. */
+  #isHeld: boolean;
+  #frames = "";
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#calls = new StreamedCalls(options.chunks, options.isLegacy ?? false);
+    this.#isHeld = options.demand !== undefined;
+  }
+
+  /** The frames since the last time. */
+  take(): string {
+    const frames = this.#frames;
+    this.#frames = "";
+    return frames;
+  }
+
+  /** @returns false when an event changes text that was sent */
+  add(events: readonly RunEvent[]): boolean {
+    const { chunks } = this.#options;
+    for (const { stream, data } of events) {
+      if (stream === "assistant") {
+        const added = this.#text.add(data);
+        if (added === undefined) return false;
+        if (added !== "" && !this.#isHeld) this.#frames += chunks.text(added);
+      } else if (stream === "reasoning" && typeof data.delta === "string" && data.delta !== "") {
+        this.#frames += chunks.reasoning(data.delta);
+      } else if (stream === "toolInput") {
+        this.#addCall({ id: String(data.toolCallId), name: String(data.name) }, String(data.delta));
+      }
+    }
+    return true;
+  }
+
+  /** @returns false when the final text does not begin with the text that was sent */
+  end(verdict: Verdict & { ok: true }): boolean {
+    const { chunks, includeUsage } = this.#options;
+    const rest = restOf(verdict, this.#isHeld ? "" : this.#text.sent);
+    if (rest === undefined) return false;
+    if (rest !== "") this.#frames += chunks.text(rest);
+    for (const call of verdict.toolCalls) this.#frames += this.#calls.rest(call).join("");
+    this.#frames += chunks.finish(verdict.finishReason);
+    if (includeUsage) this.#frames += chunks.usage(verdict.usage);
+    this.#frames += doneFrame;
+    return true;
+  }
+
+  #addCall(call: { id: string; name: string }, delta: string): void {
+    const { chunks, demand } = this.#options;
+    if (this.#isHeld && demand && isMet(demand, [call])) {
+      this.#isHeld = false;
+      if (this.#text.sent !== "") this.#frames += chunks.text(this.#text.sent);
+    }
+    if (!this.#isHeld) this.#frames += this.#calls.add(call, delta).join("");
   }
 }
 

@@ -27,6 +27,22 @@ export function coreEventSpec(name: string): EventSpec | undefined {
 export function audienceOf(
   name: string,
   spec: EventSpec | undefined,
+  narrowed: { scope?: Scope | undefined; topic?: string | undefined },
+): Audience {
+  const isWhole = spec !== undefined && narrowed.scope === undefined && narrowed.topic === undefined;
+  const known = isWhole ? wholeAudiences.get(spec) : undefined;
+  if (known) return known;
+  const audience = makeAudience(name, spec, narrowed);
+  if (isWhole) wholeAudiences.set(spec, audience);
+  return audience;
+}
+
+/** Audiences of events that are not narrowed, by their rows. */
+const wholeAudiences = new WeakMap<EventSpec, Audience>();
+
+function makeAudience(
+  name: string,
+  spec: EventSpec | undefined,
   { scope, topic }: { scope?: Scope | undefined; topic?: string | undefined },
 ): Audience {
   const own = spec ? spec.scope : name.startsWith("plugin.") ? (scope ?? "write") : "admin";

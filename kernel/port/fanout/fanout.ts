@@ -138,6 +138,8 @@ export function createFanout(options: {
       return subscription;
     },
     emit(name, payload, options = {}) {
+      // Each word of a model is an event, whether or not somebody listens.
+      if (groups.size() === 0) return;
       const { merge, stateVersion } = options;
       const spec = coreEventSpec(name) ?? eventRow?.(name);
       const droppable = options.droppable ?? (spec?.droppable || merge !== undefined);

@@ -1,5 +1,5 @@
 import { type AssistantPart, isModelError, type ModelDelta, ModelError, messageOf, type Usage, type VendorMeta } from "svc/sdk";
-import { parseJson } from "svc/sdk/internal";
+import { arrivalsOf, itemsOf, parseJson } from "svc/sdk/internal";
 
 export interface ToolCallMade {
   id: string;
@@ -72,7 +72,7 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
     let hasBegun = false;
 
     const pump = async () => {
-      for await (const delta of open(stop.signal)) {
+      for await (const arrived of arrivalsOf(open(stop.signal))) {
         if (!open_) return;
         if (hasBegun) idle.refresh();
         else {
@@ -80,7 +80,11 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
           idle = wait(options.idleMs);
         }
         hasBegun = true;
-        turn.take(delta);
+        for (const delta of itemsOf(arrived)) {
+          turn.take(delta);
+          // What is told of a delta may end the turn.
+          if (!open_) return;
+        }
       }
     };
 
@@ -107,12 +111,12 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
   let usage = noUsage;
   let finish: TurnResult["finish"] = "other";
   let chars = 0;
-  const keep = (...texts: string[]) => {
-    for (const { length } of texts) chars += length;
+  const keep = (length: number) => {
+    chars += length;
     if (chars > MAX_TURN_CHARS) throw new ModelError("network", `the model's answer is longer than ${MAX_TURN_CHARS} characters`);
   };
   const think = ({ delta, id, redacted, meta }: Extract<ModelDelta, { type: "reasoning" }>) => {
-    keep(delta, meta ? JSON.stringify(meta) : "");
+    keep(delta.length + (meta ? JSON.stringify(meta).length : 0));
     const last = written.at(-1);
     const block = last?.type === "reasoning" && last.blockId === id ? last : ({ type: "reasoning", text: "", blockId: id } as const);
     if (block !== last) written.push({ ...block });
@@ -127,7 +131,7 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
       switch (delta.type) {
         case "text": {
           if (delta.delta === "" && (!delta.meta || written.at(-1)?.type !== "text")) return;
-          keep(delta.delta, delta.meta ? JSON.stringify(delta.meta) : "");
+          keep(delta.delta.length + (delta.meta ? JSON.stringify(delta.meta).length : 0));
           addText(written, delta);
           if (delta.delta !== "") onText(delta.delta);
           return;
@@ -137,7 +141,7 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
           return;
         case "toolCall": {
           const call = calls.get(delta.id);
-          keep(delta.argsDelta, ...(call ? [] : [delta.id, delta.name]));
+          keep(delta.argsDelta.length + (call ? 0 : delta.id.length + delta.name.length));
           if (call) call.json += delta.argsDelta;
           else {
             calls.set(delta.id, { name: delta.name, json: delta.argsDelta });
@@ -150,7 +154,7 @@ function createTurn({ onText, onReasoning, onToolInput }: TurnOptions): { take(d
         case "toolCallEnd": {
           const call = calls.get(delta.id);
           if (!call || !delta.meta) return;
-          keep(JSON.stringify(delta.meta));
+          keep(JSON.stringify(delta.meta).length);
           call.meta = delta.meta;
           return;
         }

@@ -1,4 +1,5 @@
 import type { RunEvent } from "svc/sdk";
+import { inArrivals } from "svc/sdk/internal";
 
 /** Text events that wait for a slow reader are joined beyond this number. */
 const MAX_WAITING = 256;
@@ -8,20 +9,27 @@ interface Reader {
   wake: (() => void) | undefined;
 }
 
+/** One event, or a row of deltas of one message that are told as one. */
+interface Entry {
+  last: RunEvent;
+  /** All deltas of the row; undefined for one event. */
+  delta: string | undefined;
+}
+
 /**
  * Events of one run for any number of readers, each from the first event on. The log keeps one entry per message instead of one
  * per delta, so its size follows the number of steps, not of tokens.
  */
 export class EventLog {
-  readonly #entries: RunEvent[] = [];
+  readonly #entries: Entry[] = [];
   readonly #readers = new Set<Reader>();
   #ended = false;
 
   push(event: RunEvent): void {
     if (this.#ended) return;
-    append(this.#entries, event, 0);
+    this.#keep(event);
     for (const reader of this.#readers) {
-      append(reader.queue, event, MAX_WAITING);
+      enqueue(reader.queue, event);
       reader.wake?.();
     }
   }
@@ -31,13 +39,19 @@ export class EventLog {
     for (const reader of this.#readers) reader.wake?.();
   }
 
-  async *read(): AsyncGenerator<RunEvent> {
-    const reader: Reader = { queue: [...this.#entries], wake: undefined };
+  /** Events that wait come together. */
+  read(): AsyncIterable<RunEvent> {
+    return inArrivals(() => this.#arriving());
+  }
+
+  async *#arriving(): AsyncGenerator<readonly RunEvent[]> {
+    const reader: Reader = { queue: this.#entries.map(eventOf), wake: undefined };
     this.#readers.add(reader);
     try {
       for (;;) {
-        const event = reader.queue.shift();
-        if (event) yield event;
+        const waiting = reader.queue;
+        reader.queue = [];
+        if (waiting.length > 0) yield waiting;
         else if (this.#ended) return;
         else await woken(reader);
       }
@@ -45,6 +59,21 @@ export class EventLog {
       this.#readers.delete(reader);
     }
   }
+
+  #keep(event: RunEvent): void {
+    const entry = this.#entries.at(-1);
+    if (!entry || !continues(entry.last, event)) {
+      this.#entries.push({ last: event, delta: undefined });
+      return;
+    }
+    // The pieces become one text when somebody reads them.
+    entry.delta = (entry.delta ?? deltaOf(entry.last)) + deltaOf(event);
+    entry.last = event;
+  }
+}
+
+function eventOf({ last, delta }: Entry): RunEvent {
+  return delta === undefined ? last : { ...last, data: { ...last.data, delta } };
 }
 
 function woken(reader: Reader): Promise<void> {
@@ -53,21 +82,25 @@ function woken(reader: Reader): Promise<void> {
   });
 }
 
-/** Joins a delta with the one before it once `above` entries wait. */
-function append(queue: RunEvent[], event: RunEvent, above: number): void {
-  const last = queue.at(-1);
-  const key = deltaKey(event);
-  if (queue.length > above && last && key !== undefined && key === deltaKey(last)) queue[queue.length - 1] = joinDeltas(last, event);
+/** Joins a delta with the one before it once too many wait. */
+function enqueue(queue: RunEvent[], event: RunEvent): void {
+  const last = queue.length > MAX_WAITING ? queue.at(-1) : undefined;
+  if (last && continues(last, event)) queue[queue.length - 1] = joinDeltas(last, event);
   else queue.push(event);
 }
 
-/** Equal for events whose deltas continue each other. */
-function deltaKey({ stream, data }: RunEvent): string | undefined {
-  if (stream === "assistant" || stream === "reasoning") return `${stream}:${data.itemId}`;
-  return stream === "toolInput" ? `${stream}:${data.toolCallId}` : undefined;
+/** Is an event the next delta of the same message or call? */
+function continues({ stream, data }: RunEvent, next: RunEvent): boolean {
+  if (stream !== next.stream) return false;
+  if (stream === "toolInput") return data.toolCallId === next.data.toolCallId;
+  return (stream === "assistant" || stream === "reasoning") && data.itemId === next.data.itemId;
+}
+
+function deltaOf({ data }: { data: { [key: string]: unknown } }): string {
+  return String(data.delta ?? "");
 }
 
 /** Two delta events of one message or call as one; a `text` is cumulative, so nothing is lost. */
 export function joinDeltas<E extends { data: { [key: string]: unknown } }>(earlier: E, later: E): E {
-  return { ...later, data: { ...later.data, delta: `${earlier.data.delta ?? ""}${later.data.delta ?? ""}` } };
+  return { ...later, data: { ...later.data, delta: deltaOf(earlier) + deltaOf(later) } };
 }

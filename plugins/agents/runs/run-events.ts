@@ -180,15 +180,7 @@ export class RunEvents {
 
   #record(run: Run, stream: RunEvent["stream"], data: JsonObject): RunEvent {
     run.seq += 1;
-    const { id: runId, sessionKey, sessionId, agent } = run;
-    const ids = {
-      sessionKey,
-      agentId: agent.id,
-      sessionId,
-      ...(run.heartbeat ? { isHeartbeat: true } : {}),
-      ...(run.spawnedBy === undefined ? {} : { spawnedBy: run.spawnedBy }),
-    };
-    const event: RunEvent = { runId, seq: run.seq, stream, ts: this.#ctx.clock.now(), ...ids, data };
+    const event: RunEvent = { runId: run.id, seq: run.seq, stream, ts: this.#ctx.clock.now(), ...run.eventIds, data };
     run.log.push(event);
     return event;
   }

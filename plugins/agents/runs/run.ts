@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AgentInfo, Disposable, QueueMode, RunRequest, Usage } from "svc/sdk";
+import type { AgentInfo, Disposable, QueueMode, RunEvent, RunRequest, Usage } from "svc/sdk";
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
@@ -46,6 +46,8 @@ export class Run {
   readonly arrivedAt: number;
   readonly heartbeat: HeartbeatRun | undefined;
   readonly hasOperatorTools: boolean;
+  /** What each event of the run says about it. */
+  readonly eventIds: Omit<RunEvent, "runId" | "seq" | "stream" | "ts" | "data"> & { spawnedBy?: string };
 
   phase: "queued" | "running" | "ending" | "settled" = "queued";
   startedAt: number | undefined;
@@ -112,6 +114,13 @@ export class Run {
     this.arrivedAt = init.arrivedAt;
     this.heartbeat = init.heartbeat;
     this.hasOperatorTools = init.hasOperatorTools;
+    this.eventIds = {
+      sessionKey: init.sessionKey,
+      agentId: init.agent.id,
+      sessionId: init.sessionId,
+      ...(init.heartbeat ? { isHeartbeat: true } : {}),
+      ...(init.spawnedBy === undefined ? {} : { spawnedBy: init.spawnedBy }),
+    };
     this.toolCallsLeft = init.heartbeat ? MAX_TOOL_CALLS : Number.POSITIVE_INFINITY;
     this.#filter = createReplyFilter(init.heartbeat?.ackMaxChars);
     this.done = new Promise((resolve) => {

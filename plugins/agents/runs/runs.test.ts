@@ -54,7 +54,7 @@ describe("the event log", () => {
 
   test("a slow reader holds a bounded number of events and loses no text", async () => {
     const log = new EventLog();
-    const reader = log.read();
+    const reader = log.read()[Symbol.asyncIterator]();
     log.push(event(1, "lifecycle", { phase: "start" }));
     await reader.next();
     let text = "";
@@ -65,7 +65,7 @@ describe("the event log", () => {
     log.end();
 
     const rest: RunEvent[] = [];
-    for await (const e of reader) rest.push(e);
+    for await (const e of { [Symbol.asyncIterator]: () => reader }) rest.push(e);
     expect(rest.length).toBeLessThan(300);
     expect(rest.map((e) => e.data.delta).join("")).toBe(text);
     expect(rest.at(-1)?.data.text).toBe(text);

@@ -56,55 +56,71 @@ export interface DeltaRules {
  * @throws what the stream reported as an error, as it came
  */
 export async function* toDeltas(parts: AsyncIterable<StreamPart>, rules: DeltaRules = {}): AsyncIterable<ModelDelta> {
-  const calls = new Map<string, { name: string; hasEnded: boolean }>();
+  const deltas: ModelDelta[] = [];
+  const read = createDeltaReader((delta) => deltas.push(delta), rules);
   for await (const part of parts) {
+    const isEnd = read(part);
+    for (const delta of deltas) yield delta;
+    deltas.length = 0;
+    if (isEnd) return;
+  }
+  throw cutOff();
+}
+
+/**
+ * Reads a vendor package's stream part by part.
+ * @returns a function that is true at the end of the answer; it throws what the stream reports as an error, as it came
+ */
+export function createDeltaReader(put: (delta: ModelDelta) => void, rules: DeltaRules = {}): (part: StreamPart) => boolean {
+  const calls = new Map<string, { name: string; hasEnded: boolean }>();
+  const readText = ({ delta, providerMetadata }: { delta: string } & WithMeta) => {
+    const meta = rules.keepsTextMeta ? providerMetadata : undefined;
+    if (delta !== "" || meta !== undefined) put({ type: "text", delta, ...(meta === undefined ? {} : { meta }) });
+  };
+  return (part) => {
     switch (part.type) {
       case "text-delta":
-        yield* toText(part, rules);
-        break;
+        readText(part);
+        return false;
       case "reasoning-start":
       case "reasoning-end":
       case "reasoning-delta": {
         const delta = part.type === "reasoning-delta" ? part.delta : "";
         const { providerMetadata: meta } = part;
-        if (delta === "" && meta === undefined) break;
+        if (delta === "" && meta === undefined) return false;
         const redacted = meta && rules.isRedacted?.(meta) ? { redacted: true as const } : {};
-        yield { type: "reasoning", delta, id: part.id, ...redacted, ...(meta === undefined ? {} : { meta }) };
-        break;
+        put({ type: "reasoning", delta, id: part.id, ...redacted, ...(meta === undefined ? {} : { meta }) });
+        return false;
       }
       case "tool-input-start":
         calls.set(part.id, { name: part.toolName, hasEnded: false });
-        yield { type: "toolCall", id: part.id, name: part.toolName, argsDelta: "" };
-        break;
+        put({ type: "toolCall", id: part.id, name: part.toolName, argsDelta: "" });
+        return false;
       case "tool-input-delta":
-        yield { type: "toolCall", id: part.id, name: calls.get(part.id)?.name ?? "", argsDelta: part.delta };
-        break;
+        put({ type: "toolCall", id: part.id, name: calls.get(part.id)?.name ?? "", argsDelta: part.delta });
+        return false;
       case "tool-call": {
         // The whole call, behind its pieces; some vendors send no pieces.
         const { toolCallId: id, providerMetadata: meta } = part;
-        if (!calls.has(id)) yield { type: "toolCall", id, name: part.toolName, argsDelta: part.input };
+        if (!calls.has(id)) put({ type: "toolCall", id, name: part.toolName, argsDelta: part.input });
         calls.set(id, { name: part.toolName, hasEnded: true });
-        yield { type: "toolCallEnd", id, ...(meta === undefined ? {} : { meta }) };
-        break;
+        put({ type: "toolCallEnd", id, ...(meta === undefined ? {} : { meta }) });
+        return false;
       }
       case "error":
         throw part.error;
       case "finish": {
         if (rules.endsWithReason && part.finishReason.raw === undefined) throw cutOff();
         // A call that was cut off has no end of its own.
-        for (const [id, { hasEnded }] of calls) if (!hasEnded) yield { type: "toolCallEnd", id };
-        yield { type: "usage", usage: toUsage(part.usage) };
-        yield { type: "finish", reason: toReason(part.finishReason.unified) };
-        return;
+        for (const [id, { hasEnded }] of calls) if (!hasEnded) put({ type: "toolCallEnd", id });
+        put({ type: "usage", usage: toUsage(part.usage) });
+        put({ type: "finish", reason: toReason(part.finishReason.unified) });
+        return true;
       }
+      default:
+        return false;
     }
-  }
-  throw cutOff();
-}
-
-function* toText({ delta, providerMetadata }: { delta: string } & WithMeta, rules: DeltaRules): Iterable<ModelDelta> {
-  const meta = rules.keepsTextMeta ? providerMetadata : undefined;
-  if (delta !== "" || meta !== undefined) yield { type: "text", delta, ...(meta === undefined ? {} : { meta }) };
+  };
 }
 
 function cutOff(): ModelError {

@@ -40,6 +40,15 @@ export function createVendorFetch(request: HttpRequestFunction, timeoutMs: numbe
   };
 }
 
+/** An answer that is no success, in the form that faults are read from. */
+export async function refusedAnswer(response: Response): Promise<Error> {
+  return Object.assign(new Error("refused"), {
+    statusCode: response.status,
+    responseBody: await response.text().catch(() => ""),
+    responseHeaders: Object.fromEntries(response.headers),
+  });
+}
+
 function hasEncoding(encoding: string | undefined): boolean {
   return (encoding ?? "").split(",").some((one) => !["", "identity"].includes(one.trim().toLowerCase()));
 }

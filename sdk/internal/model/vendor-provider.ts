@@ -1,5 +1,6 @@
 import type { Clock, Logger } from "../../types/common.ts";
 import type { ModelDelta, ModelInfo, ModelProvider, ModelRequest } from "../../types/model.ts";
+import { type Arrival, arrivalsOf, inArrivals } from "../arrivals.ts";
 import { createCatalog, type ListRequest, type ServerCatalog } from "./catalog.ts";
 import { type FaultRules, toModelError } from "./faults.ts";
 import type { ModelVendor, ProviderSettings } from "./settings.ts";
@@ -23,7 +24,7 @@ export interface VendorWire {
   factsOf?(id: string): Omit<ModelInfo, "id">;
 }
 
-/** One model turn. Errors may be thrown as the vendor package throws them. */
+/** One model turn, whose deltas may come in arrivals. Errors may be thrown as the vendor package throws them. */
 export type VendorCall = (req: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelDelta>;
 
 /** A model provider for one server. The vendor package is loaded with the first turn; every failure of a turn is a `ModelError`. */
@@ -43,12 +44,12 @@ export function createVendorProvider(settings: ProviderSettings<ModelVendor>, de
     return loading;
   };
 
-  async function* stream(req: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta> {
+  async function* arriving(req: ModelRequest, signal: AbortSignal): AsyncIterable<Arrival<ModelDelta>> {
     try {
       signal.throwIfAborted();
       const call = await load();
       // A reader that leaves early ends the call, which closes the socket.
-      yield* call(req, signal);
+      yield* arrivalsOf(call(req, signal));
     } catch (error) {
       if (signal.aborted) throw new DOMException("the model request was aborted", "AbortError");
       const fault = toModelError(error, { provider: settings.id, secrets, now: deps.clock.now(), rules: wire.faults });
@@ -67,7 +68,7 @@ export function createVendorProvider(settings: ProviderSettings<ModelVendor>, de
     available: () => (settings.unavailable === undefined ? { ok: true } : { ok: false, reason: settings.unavailable }),
     probe: async ({ signal }) =>
       settings.unavailable === undefined ? catalog.probe(signal) : { ok: false, fault: "auth", reason: settings.unavailable },
-    stream: (req, { signal }) => stream(req, signal),
+    stream: (req, { signal }) => inArrivals(() => arriving(req, signal)),
   };
 }
 
