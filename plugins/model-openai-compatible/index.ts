@@ -12,7 +12,7 @@ export default definePlugin({
       api: "openai-completions",
       vendors,
       create: createProvider,
-      loads: [() => import("@ai-sdk/openai-compatible"), () => import("./rehearsal.ts").then((m) => m.rehearse())],
+      loads: [() => import("@ai-sdk/openai-compatible/internal"), () => import("./rehearsal.ts").then((m) => m.rehearse())],
     });
     reportSkippedProviders(ctx as PluginContext, providers, "models/provider-skipped");
   },

@@ -1,22 +1,42 @@
-import type { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { convertToOpenAICompatibleChatMessages, prepareTools } from "@ai-sdk/openai-compatible/internal";
 import type { ModelRequest } from "svc/sdk";
 import { toCallOptions } from "svc/sdk/internal";
 import type { ChatSettings } from "./vendors.ts";
 
-export type ChatModel = ReturnType<ReturnType<typeof createOpenAICompatible>["chatModel"]>;
-type VendorRequest = Parameters<ChatModel["doStream"]>[0];
-
-/** Our model request in the vendor package's words. A model that reasons between calls of tools gets that reasoning back until its turn is over. Pure. */
-export function toVendorRequest(req: ModelRequest, settings: Pick<ChatSettings, "id" | "models">): VendorRequest {
-  const providerOptions = { openaiCompatible: vendorOptions(req, settings), ...furtherFields(req, settings.id) };
-  return { ...toCallOptions(req, { reasoning: "turn" }), providerOptions };
-}
-
-/** Fields the vendor package passes on as they are. */
-function furtherFields(req: ModelRequest, provider: string): Record<string, { [name: string]: boolean }> {
+/**
+ * The body of a request for a streamed answer with its counts; messages and tools in the form that the vendor package gives them. A model that reasons
+ * between calls of tools gets that reasoning back until its turn is over. Pure.
+ */
+export function toChatBody(
+  req: ModelRequest,
+  settings: Pick<ChatSettings, "models" | "params" | "modelParams" | "vendor">,
+): Record<string, unknown> {
+  const options = toCallOptions(req, { reasoning: "turn" });
+  const { tools, toolChoice } = prepareTools({ tools: options.tools as Tools, toolChoice: options.toolChoice });
   const parallel = req.sampling?.parallelToolCalls;
-  return parallel === undefined || req.tools.length === 0 ? {} : { [provider]: { parallel_tool_calls: parallel } };
+  const body = {
+    model: req.model,
+    max_tokens: options.maxOutputTokens,
+    temperature: options.temperature,
+    top_p: options.topP,
+    frequency_penalty: options.frequencyPenalty,
+    presence_penalty: options.presencePenalty,
+    response_format: responseFormatOf(req),
+    stop: options.stopSequences,
+    seed: options.seed,
+    ...(parallel === undefined || req.tools.length === 0 ? {} : { parallel_tool_calls: parallel }),
+    reasoning_effort: reasoningEffortOf(req, settings),
+    messages: convertToOpenAICompatibleChatMessages(options.prompt as Prompt),
+    tools,
+    tool_choice: toolChoice,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+  return toRequestBody(body, settings);
 }
+
+type Prompt = Parameters<typeof convertToOpenAICompatibleChatMessages>[0];
+type Tools = Parameters<typeof prepareTools>[0]["tools"];
 
 /**
  * The body as it is sent: what the request says, over the model's parameters, over the vendor's; its answer within the model's own limit. Pure.
@@ -41,15 +61,18 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+function responseFormatOf({ sampling }: ModelRequest): object | undefined {
+  const format = sampling?.responseFormat;
+  if (format === undefined || format.type === "text") return undefined;
+  if (format.type === "json_object") return { type: "json_object" };
+  const { schema, name = "response", strict = false } = format;
+  return { type: "json_schema", json_schema: { schema, strict, name } };
+}
+
 /** The thinking level goes only to models that are declared to reason: others refuse the whole request for it. */
-function vendorOptions(req: ModelRequest, settings: Pick<ChatSettings, "models">): Record<string, string | boolean> {
+function reasoningEffortOf(req: ModelRequest, settings: Pick<ChatSettings, "models">): string | undefined {
   const { reasoning } = settings.models.find((model) => model.id === req.model) ?? {};
   const level = reasoning === true && req.thinking !== "off" ? req.thinking : undefined;
   // A caller that names the vendor's own word knows the model, unless the config does.
-  const effort = (reasoning === false ? undefined : req.sampling?.reasoningEffort) ?? level;
-  const format = req.sampling?.responseFormat;
-  return {
-    strictJsonSchema: format?.type === "json_schema" && format.strict === true,
-    ...(effort === undefined ? {} : { reasoningEffort: effort }),
-  };
+  return (reasoning === false ? undefined : req.sampling?.reasoningEffort) ?? level;
 }

@@ -50,7 +50,7 @@ export const pluginPackages: Record<string, readonly string[]> = {
   "model-anthropic": ["@ai-sdk/anthropic"],
   "model-google": ["@ai-sdk/google"],
   "model-openai": ["@ai-sdk/openai"],
-  "model-openai-compatible": ["@ai-sdk/openai-compatible"],
+  "model-openai-compatible": ["@ai-sdk/openai-compatible", "@ai-sdk/provider-utils", "eventsource-parser"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
 
