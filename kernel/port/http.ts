@@ -98,21 +98,58 @@ function logEnd(req: IncomingMessage, res: ServerResponse, logger: Logger): void
   );
 }
 
-/** @returns a value that h3 sends */
+/**
+ * Answers a request. One function for all that waits: with an async context, each promise more costs as much as a step here.
+ * @returns a value that h3 sends
+ */
 async function serve(exchange: Exchange, match: RouteMatch | undefined, deps: HttpDeps): Promise<Response | HTTPResponse> {
-  const { req, res, path } = exchange;
-  const answer = await answerFor(exchange, match, deps);
+  const { req, path } = exchange;
+  let answer: Response | HttpReply | undefined = answerWithoutRoute(exchange, match, deps);
+  const entry = match?.entry;
+  if (!answer && entry) {
+    const { route, owner } = entry;
+    holdUntilClosed(entry, exchange);
+    try {
+      const remote = admit(req, route, deps);
+      const passed = route.auth === "plugin" ? undefined : await authenticate(req, remote, deps);
+      const scopes = passed ? authorize(req, passed, route, deps) : [];
+      const claim = deps.hooks.isUsed("http.request") ? await deps.hooks.run("http.request", seenRequest(exchange, remote)) : undefined;
+      const admitted = { route, rest: match.rest, remote, revoked: passed?.revoked, scopes };
+      const returned = claim
+        ? claim.response
+        : runAs(owner, `route ${route.path}`, () => route.handler(new Call(exchange, admitted, deps.stopSignal)));
+      answer = toAnswer(isThenable(returned) ? await returned : returned);
+    } catch (error) {
+      answer = refuse(error, { entry, path, logger: deps.logger });
+    }
+  }
   // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
   if (isBodyLeft(req)) await nextTurn();
-  // The rest of an unwanted body is not waited for: the answer, then the end of the connection.
-  if (isBodyLeft(req)) {
-    res.setHeader("Connection", "close");
-    if (res.socket) lingerAfterAnswer(res.socket);
-  }
-  if (!deps.hooks.isUsed("http.response")) return toSendable(answer, exchange);
+  if (isBodyLeft(req)) endAfterAnswer(exchange);
+  const revised = deps.hooks.isUsed("http.response") ? await revise(answer as Response | HttpReply, exchange, deps) : undefined;
+  return toSendable(revised ?? (answer as Response | HttpReply), exchange);
+}
+
+/** The rest of an unwanted body is not waited for: the answer, then the end of the connection. */
+function endAfterAnswer({ res }: Exchange): void {
+  res.setHeader("Connection", "close");
+  if (res.socket) lingerAfterAnswer(res.socket);
+}
+
+function revise(answer: Response | HttpReply, { req, path }: Exchange, { hooks }: HttpDeps): Promise<Response | undefined> {
   const at = { method: req.method ?? "", path };
-  const revised = await reviseAnswer(answer, (seen) => deps.hooks.run("http.response", { ...at, ...seen }));
-  return toSendable(revised ?? answer, exchange);
+  return reviseAnswer(answer, (seen) => hooks.run("http.response", { ...at, ...seen }));
+}
+
+function seenRequest({ req: { method = "", headers }, path }: Exchange, { address }: Remote) {
+  return { method, path, headers: plainHeaders(headers), remote: address };
+}
+
+/** Keeps the plugin's instance until the answer has been sent. A client may have gone while the plugin was being loaded. */
+function holdUntilClosed(entry: RouteEntry, { res }: Exchange): void {
+  const held = entry.hold();
+  if (res.closed) void held.dispose();
+  else res.on("close", () => void held.dispose());
 }
 
 /** The last resort, which asks nobody: a request without an answer would keep its connection for ever. */
@@ -132,8 +169,9 @@ function isBodyLeft({ complete, headers }: IncomingMessage): boolean {
   return !complete && (headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0");
 }
 
-async function answerFor(exchange: Exchange, match: RouteMatch | undefined, deps: HttpDeps): Promise<Response | HttpReply> {
-  const { req, res, path } = exchange;
+/** The answer to a request that reaches no route; undefined for one that does. */
+function answerWithoutRoute(exchange: Exchange, match: RouteMatch | undefined, deps: HttpDeps): Response | undefined {
+  const { req, path } = exchange;
   const misdirection = isIngress(match, path, deps) ? undefined : deps.clientPolicy.hostRefusalOf(req);
   if (misdirection) {
     const isPage = !match || match.group.isFallback;
@@ -141,29 +179,7 @@ async function answerFor(exchange: Exchange, match: RouteMatch | undefined, deps
     return refuse(misdirection, { entry: match.group.entries[0] as RouteEntry, path, logger: deps.logger });
   }
   if (!match) return unclaimed(exchange, deps);
-  const { entry, group } = match;
-  if (!entry) return methodNotAllowed(group, { path, logger: deps.logger });
-  const held = entry.hold();
-  // A client may have gone while the plugin was being loaded.
-  if (res.closed) void held.dispose();
-  else res.on("close", () => void held.dispose());
-  try {
-    const { route, owner } = entry;
-    const remote = admit(req, route, deps);
-    const passed = route.auth === "plugin" ? undefined : await authenticate(req, remote, deps);
-    const scopes = passed ? authorize(req, passed, route, deps) : [];
-    if (deps.hooks.isUsed("http.request")) {
-      const { method = "", headers } = req;
-      const seen = { method, path, headers: plainHeaders(headers), remote: remote.address };
-      const claim = await deps.hooks.run("http.request", seen);
-      if (claim) return toAnswer(claim.response);
-    }
-    const call = new Call(exchange, { route, rest: match.rest, remote, revoked: passed?.revoked, scopes }, deps.stopSignal);
-    const returned = runAs(owner, `route ${route.path}`, () => route.handler(call));
-    return toAnswer(isThenable(returned) ? await returned : returned);
-  } catch (error) {
-    return refuse(error, { entry, path, logger: deps.logger });
-  }
+  return match.entry ? undefined : methodNotAllowed(match.group, { path, logger: deps.logger });
 }
 
 /** Callers of an ingress prove themselves to its plugin, so it does not matter by which name they came. The page of the fallback is no ingress. */

@@ -78,6 +78,11 @@ class VectorJsonParser implements VectorJson {
     this.#put(chunk.subarray(from, at));
     if (at === chunk.length) return at;
     const isText = chunk[at] === QUOTE;
+    const end = isText ? longTextEnd(chunk, at) : -1;
+    if (end !== -1) {
+      this.#keep(chunk.toString("utf8", at + 1, end));
+      return end + 1;
+    }
     this.#state = isText ? "text" : "bracket";
     if (isText) this.#begin(chunk.subarray(at, at + 1));
     this.#isEscaped = false;
@@ -177,6 +182,13 @@ function shortTextEnd(chunk: Buffer, from: number): number {
     if (chunk[at] === BACKSLASH) return -1;
   }
   return -1;
+}
+
+/** Finds the closing quote of a long text without escapes that is whole in this piece, as a vector in base64 mostly is; -1 for anything else. */
+function longTextEnd(chunk: Buffer, start: number): number {
+  const quote = chunk.indexOf(QUOTE, start + 1);
+  if (quote === -1 || quote - start <= LONG_TEXT || quote - start >= MAX_VALUE_BYTES) return -1;
+  return chunk.subarray(start, quote).includes(BACKSLASH) ? -1 : quote;
 }
 
 /** Finds the end of a string of the answer, or its first escape, without looking at each byte: a vector in base64 has thousands. */

@@ -1,7 +1,9 @@
 /**
- * `npm run bench:profile -- <load> [--seconds=5] [--top=25] [--root=FOLDER]`: where the gateway's CPU goes under one load of the bench.
- * Loads: chat, turns, models, embeddings-base64, embeddings-float. `--root` profiles another build, with the load of this one.
+ * `npm run bench:profile -- <load> [--seconds=5] [--top=25] [--root=FOLDER] [--save=FILE]`: where the gateway's CPU goes under one load of the bench.
+ * Loads: chat, turns, models, embeddings-base64, embeddings-float. `--root` profiles another
+ * build, with the load of this one; `--save` keeps the profile for the tools of a browser.
  */
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
@@ -16,6 +18,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string", default: "5" },
     top: { type: "string", default: "25" },
     root: { type: "string" },
+    save: { type: "string" },
   },
 });
 const [name = "chat"] = positionals;
@@ -38,6 +41,7 @@ try {
   const cpu = cpuMs(load.pid) - before;
   const { profile } = await inspector.ask("Profiler.stop");
   inspector.close();
+  if (values.save !== undefined) writeFileSync(values.save, JSON.stringify(profile));
   console.log(`${name}: ${done} ${load.unit}, ${((cpu * 1_000) / done).toFixed(1)} µs of CPU each under the profiler\n`);
   console.log(bySubject(profile));
   console.log(`\n${byFunction(profile, Number(values.top))}`);

@@ -1,3 +1,4 @@
+import { lstat as lstatThen, type Stats } from "node:fs";
 import { lstat, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentInfo, agentSetting, type SvcConfig, writeFileAtomic } from "svc/sdk";
@@ -7,6 +8,8 @@ import { bootstrapOrder, templates } from "./templates.ts";
 
 const DEFAULT_FILE_CHARS = 20_000;
 const DEFAULT_TOTAL_CHARS = 150_000;
+/** Read where there is no `MEMORY.md`. */
+const OTHER_MEMORY = "memory.md";
 /** Less than this of a file is not worth a heading. */
 const MIN_PART_CHARS = 200;
 /** Larger files are not read at all; nobody means such a file as an instruction. */
@@ -52,7 +55,7 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
 
   const load = async (root: string, name: string, maxChars: number): Promise<CachedFile | undefined> => {
     const path = join(root, name);
-    const info = await lstat(path).catch(() => undefined);
+    const info = await factsOf(path);
     if (!info?.isFile() || info.size > MAX_FILE_BYTES) return undefined;
     const stamp = `${info.mtimeMs}:${info.size}:${maxChars}`;
     const known = files.get(path);
@@ -71,13 +74,11 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
       const perFile = agentSetting(config, agent.id, "bootstrapMaxChars") ?? DEFAULT_FILE_CHARS;
       const total = agentSetting(config, agent.id, "bootstrapTotalMaxChars") ?? DEFAULT_TOTAL_CHARS;
       const names = bootstrapOrder.filter((n) => (n === "MEMORY.md" ? memory : n === "HEARTBEAT.md" ? heartbeat : true));
-      const loadAll = (all: readonly string[]) =>
-        Promise.all(all.map(async (name) => ({ name, file: await load(agent.workspace, name, perFile) })));
-      const parts = await loadAll(names);
-      if (memory && !parts.at(-1)?.file) parts.push({ name: "MEMORY.md", file: await load(agent.workspace, "memory.md", perFile) });
-
-      // Last, because today's note changes most and a vendor's prompt cache ends where the text differs.
-      if (memory) parts.push(...(await loadAll(dailyNotes(now))));
+      // The notes last, because today's changes most and a vendor's prompt cache ends where the text differs. All at once: a model waits for them.
+      const all = memory ? [...names, OTHER_MEMORY, ...dailyNotes(now)] : names;
+      const loaded = await Promise.all(all.map(async (name) => ({ name, file: await load(agent.workspace, name, perFile) })));
+      const hasMemory = loaded.some(({ name, file }) => name === "MEMORY.md" && file);
+      const parts = loaded.flatMap(({ name, file }) => (name !== OTHER_MEMORY ? [{ name, file }] : hasMemory ? [] : [{ name: "MEMORY.md", file }]));
 
       const stamp = parts.map((p) => `${p.name} ${p.file?.stamp ?? "-"}`).join("|");
       const key = `${agent.id}:${memory}:${heartbeat}`;
@@ -88,6 +89,11 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
       return text;
     },
   };
+}
+
+/** Undefined for what is not there, as most of these files are: the error of a promise takes longer to make than the answer. */
+function factsOf(path: string): Promise<Stats | undefined> {
+  return new Promise((resolve) => lstatThen(path, (error, facts) => resolve(error ? undefined : facts)));
 }
 
 /** A plain file of the workspace itself: what a link leads to is no instruction to an agent. */
