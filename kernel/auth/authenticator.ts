@@ -19,9 +19,10 @@ export interface Authenticator {
   readonly proxyRules: AbortSignal;
   /**
    * Takes a trusted proxy's word, asks who may know the caller (`auth.identify`), else checks the shared secret, then the token of a device.
-   * @throws {SvcError} `unauthorized` (fields `authReason`, `authCode`), `rate-limited` with `retryAfterMs`
+   * A caller with the shared secret is let in at once; whoever is refused waits for it.
+   * @throws {SvcError} by rejecting: `unauthorized` (fields `authReason`, `authCode`), `rate-limited` with `retryAfterMs`
    */
-  check(presented: Presented, remote: Remote, how?: Presentation): Promise<Passed>;
+  check(presented: Presented, remote: Remote, how?: Presentation): Passed | Promise<Passed>;
   /** Only this secret opens from now on; everybody let in by another one, under other rules for proxies, or by a name in a tailnet that does not count any more, is told at once. The mode stays. */
   rotate(next: ResolvedAuth, proxyRules?: string, isTailnetAllowed?: boolean): void;
 }
@@ -84,48 +85,89 @@ export function createAuthenticator(auth: ResolvedAuth, limiter: FailureLimiter,
       if (valid !== old.valid) old.valid.revoke();
       if (proxies !== old.proxies && old.proxies.rules !== undefined) old.proxies.revoke();
     },
-    async check(presented, remote, { transport = "http", proxy, device, tailnet: whoIs } = {}) {
+    check(presented, remote, how = {}) {
       if (mode === "none") return { by: { via: "secret" }, revoked: valid.signal };
-      const vouched = proxy && byProxy(proxy);
+      const vouched = how.proxy && byProxy(how.proxy);
       if (vouched) return vouched;
-      const { signal: standing } = tailnet;
-      const identity = mode === "trusted-proxy" ? undefined : await whoIs?.();
-      if (identity !== undefined) {
-        return { by: { via: "identity", ceiling: allScopes }, revoked: standing, known: { identity, scopes: allScopes } };
-      }
-      const { address, directLoopback } = remote;
-      const { signal } = valid;
-      const attempt = createAttempt(limiter, remote);
-      const { token, password } = presented;
-      const isLocked = attempt.waitMs("shared-secret", Boolean(token || password)) > 0;
-      const asking = isLocked ? undefined : identify?.({ token, password }, transport, remote);
-      const known = asking && (await asking);
-      if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
-      const { waitMs } = attempt;
-      if (device) {
-        // A caller who is locked out costs no signature check and no read of the store.
-        const lockout = lockoutRefusal({ mode, presented, claim: device, waitMs });
-        if (lockout) throw lockout;
-        // Before the check, which is one synchronous step: simultaneous attempts cannot pass a limit together.
-        await device.load();
-      }
-      const { matches, secret } = valid;
-      const verdict = checkCredentials({ mode, presented, claim: device, waitMs, matches, hasSecret: secret !== undefined });
-      if (verdict.passed === "secret") {
-        limiter.succeed(address);
-        return { by: { via: "secret" }, revoked: valid.signal };
-      }
-      if (verdict.passed === "device-token") {
-        limiter.succeed(address, "device-token");
-        return { by: { via: "device-token", token: verdict.token } };
-      }
-      // Counted before anybody is answered.
-      const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);
-      if (delays.some((ms) => ms > 0)) await sleep(Math.max(...delays));
-      // During a lockout nothing tells a guess that was checked from one that was not.
-      throw verdict.wrong.length > 0 && attempt.lockedMs() > 0 ? rateLimited(attempt.lockedMs()) : verdict.error;
+      const asked = { mode, presented, remote, how };
+      return how.tailnet && mode !== "trusted-proxy" ? byName(how.tailnet, asked) : byCredentials(asked);
     },
   };
+
+  /** A name in the tailnet counts before credentials do. */
+  async function byName(whoIs: NonNullable<Presentation["tailnet"]>, asked: Asked): Promise<Passed> {
+    const { signal: standing } = tailnet;
+    const identity = await whoIs();
+    if (identity === undefined) return byCredentials(asked);
+    return { by: { via: "identity", ceiling: allScopes }, revoked: standing, known: { identity, scopes: allScopes } };
+  }
+
+  function byCredentials({ mode, presented, remote, how: { transport = "http", device } }: Asked): Passed | Promise<Passed> {
+    const attempt = createAttempt(limiter, remote);
+    const { token, password } = presented;
+    const isLocked = attempt.waitMs("shared-secret", Boolean(token || password)) > 0;
+    const asking = isLocked ? undefined : identify?.({ token, password }, transport, remote);
+    // A shared secret is known at once: most requests have one, and a promise costs more than its check.
+    const claim = { mode, presented, device, attempt, remote };
+    return asking || device ? afterQuestions(claim, asking) : judged(claim);
+  }
+
+  async function afterQuestions(claim: Claim, asking: ReturnType<Identify>): Promise<Passed> {
+    const { mode, presented, device, attempt } = claim;
+    const { signal } = valid;
+    const known = asking && (await asking);
+    if (known) return { by: { via: "identity", ceiling: known.scopes }, revoked: signal, known };
+    if (device) {
+      // A caller who is locked out costs no signature check and no read of the store.
+      const lockout = lockoutRefusal({ mode, presented, claim: device, waitMs: attempt.waitMs });
+      if (lockout) throw lockout;
+      // Before the check, which is one synchronous step: simultaneous attempts cannot pass a limit together.
+      await device.load();
+    }
+    return judged(claim);
+  }
+
+  function judged({ mode, presented, device, attempt, remote: { address, directLoopback } }: Claim): Passed | Promise<Passed> {
+    const { matches, secret } = valid;
+    const { waitMs } = attempt;
+    const verdict = checkCredentials({ mode, presented, claim: device, waitMs, matches, hasSecret: secret !== undefined });
+    if (verdict.passed === "secret") {
+      limiter.succeed(address);
+      return { by: { via: "secret" }, revoked: valid.signal };
+    }
+    if (verdict.passed === "device-token") {
+      limiter.succeed(address, "device-token");
+      return { by: { via: "device-token", token: verdict.token } };
+    }
+    // Counted before anybody is answered.
+    const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);
+    return refused(Math.max(0, ...delays), () =>
+      // During a lockout nothing tells a guess that was checked from one that was not.
+      verdict.wrong.length > 0 && attempt.lockedMs() > 0 ? rateLimited(attempt.lockedMs()) : verdict.error,
+    );
+  }
+}
+
+async function refused(delayMs: number, reason: () => unknown): Promise<never> {
+  if (delayMs > 0) await sleep(delayMs);
+  throw reason();
+}
+
+/** What one caller presents, where a secret is asked for. */
+interface Asked {
+  mode: Exclude<ResolvedAuth["mode"], "none">;
+  presented: Presented;
+  remote: Remote;
+  how: Presentation;
+}
+
+/** Credentials of one caller, and its tries. */
+interface Claim {
+  mode: Exclude<ResolvedAuth["mode"], "none">;
+  presented: Presented;
+  device: DeviceClaim | undefined;
+  attempt: ReturnType<typeof createAttempt>;
+  remote: Remote;
 }
 
 /** Asks the limiter for each class of credentials; of a lockout one caller uses up one attempt at most. */

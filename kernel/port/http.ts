@@ -98,47 +98,68 @@ function logEnd(req: IncomingMessage, res: ServerResponse, logger: Logger): void
   );
 }
 
-/**
- * Answers a request. One function for all that waits: with an async context, each promise more costs as much as a step here.
- * @returns a value that h3 sends
- */
-async function serve(exchange: Exchange, match: RouteMatch | undefined, deps: HttpDeps): Promise<Response | HTTPResponse> {
+type Eventual<T> = T | PromiseLike<T>;
+
+/** Goes on at once with what need not be waited for: a cheap request is answered in one turn, without a promise. */
+function then<T, R>(value: Eventual<T>, next: (value: T) => Eventual<R>): Eventual<R> {
+  return isThenable(value) ? value.then(next) : next(value);
+}
+
+/** @returns a value that h3 sends */
+function serve(exchange: Exchange, match: RouteMatch | undefined, deps: HttpDeps): Eventual<Response | HTTPResponse> {
+  const answer = answerWithoutRoute(exchange, match, deps) ?? answerByRoute(exchange, match as RouteMatch & { entry: RouteEntry }, deps);
+  return then(answer, (given) => finished(given, exchange, deps));
+}
+
+function answerByRoute(
+  exchange: Exchange,
+  { entry, rest }: RouteMatch & { entry: RouteEntry },
+  deps: HttpDeps,
+): Eventual<Response | HttpReply> {
   const { req, path } = exchange;
-  let answer: Response | HttpReply | undefined = answerWithoutRoute(exchange, match, deps);
-  const entry = match?.entry;
-  if (!answer && entry) {
-    const { route, owner } = entry;
-    holdUntilClosed(entry, exchange);
-    try {
-      const remote = admit(req, route, deps);
-      const passed = route.auth === "plugin" ? undefined : await authenticate(req, remote, deps);
+  const { route, owner } = entry;
+  const refused = (error: unknown) => refuse(error, { entry, path, logger: deps.logger });
+  const handled = (admitted: Admitted): Eventual<Response | HttpReply> =>
+    then(
+      runAs(owner, `route ${route.path}`, () => route.handler(new Call(exchange, admitted, deps.stopSignal))),
+      toAnswer,
+    );
+  holdUntilClosed(entry, exchange);
+  try {
+    const remote = admit(req, route, deps);
+    const answer = then(route.auth === "plugin" ? undefined : authenticate(req, remote, deps), (passed) => {
       const scopes = passed ? authorize(req, passed, route, deps) : [];
-      const claim = deps.hooks.isUsed("http.request") ? await deps.hooks.run("http.request", seenRequest(exchange, remote)) : undefined;
-      const admitted = { route, rest: match.rest, remote, revoked: passed?.revoked, scopes };
-      const returned = claim
-        ? claim.response
-        : runAs(owner, `route ${route.path}`, () => route.handler(new Call(exchange, admitted, deps.stopSignal)));
-      answer = toAnswer(isThenable(returned) ? await returned : returned);
-    } catch (error) {
-      answer = refuse(error, { entry, path, logger: deps.logger });
-    }
+      const admitted = { route, rest, remote, revoked: passed?.revoked, scopes };
+      if (!deps.hooks.isUsed("http.request")) return handled(admitted);
+      const claim = deps.hooks.run("http.request", seenRequest(exchange, remote));
+      return claim.then((made) => (made ? toAnswer(made.response) : handled(admitted)));
+    });
+    return isThenable(answer) ? answer.then((given) => given, refused) : answer;
+  } catch (error) {
+    return refused(error);
   }
+}
+
+/** Sends an answer, or gives h3 what it sends. */
+function finished(answer: Response | HttpReply, exchange: Exchange, deps: HttpDeps): Eventual<Response | HTTPResponse> {
   // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
-  if (isBodyLeft(req)) await nextTurn();
+  if (isBodyLeft(exchange.req)) return nextTurn().then(() => revised(answer, exchange, deps));
+  return revised(answer, exchange, deps);
+}
+
+function revised(answer: Response | HttpReply, exchange: Exchange, { hooks }: HttpDeps): Eventual<Response | HTTPResponse> {
+  const { req, path } = exchange;
   if (isBodyLeft(req)) endAfterAnswer(exchange);
-  const revised = deps.hooks.isUsed("http.response") ? await revise(answer as Response | HttpReply, exchange, deps) : undefined;
-  return toSendable(revised ?? (answer as Response | HttpReply), exchange);
+  if (!hooks.isUsed("http.response")) return toSendable(answer, exchange);
+  const at = { method: req.method ?? "", path };
+  const revising = reviseAnswer(answer, (seen) => hooks.run("http.response", { ...at, ...seen }));
+  return revising.then((changed) => toSendable(changed ?? answer, exchange));
 }
 
 /** The rest of an unwanted body is not waited for: the answer, then the end of the connection. */
 function endAfterAnswer({ res }: Exchange): void {
   res.setHeader("Connection", "close");
   if (res.socket) lingerAfterAnswer(res.socket);
-}
-
-function revise(answer: Response | HttpReply, { req, path }: Exchange, { hooks }: HttpDeps): Promise<Response | undefined> {
-  const at = { method: req.method ?? "", path };
-  return reviseAnswer(answer, (seen) => hooks.run("http.response", { ...at, ...seen }));
 }
 
 function seenRequest({ req: { method = "", headers }, path }: Exchange, { address }: Remote) {
@@ -198,7 +219,7 @@ function admit(req: IncomingMessage, route: HttpRoute, deps: HttpDeps): Remote {
 }
 
 /** @throws {SvcError} `unauthorized`, `rate-limited`; rejects with them when they are known later */
-function authenticate(req: IncomingMessage, remote: Remote, deps: HttpDeps): Promise<Passed> {
+function authenticate(req: IncomingMessage, remote: Remote, deps: HttpDeps): Passed | Promise<Passed> {
   const { mode } = deps.authenticator;
   const { origin } = req.headers;
   if ((mode === "none" || mode === "trusted-proxy") && origin !== undefined && !deps.clientPolicy.isOriginAllowed(origin, req, "http")) {
@@ -230,7 +251,7 @@ function authorize(req: IncomingMessage, { known }: Passed, route: HttpRoute, { 
   return scopes;
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+function isThenable<T>(value: Eventual<T>): value is PromiseLike<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 

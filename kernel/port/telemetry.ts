@@ -10,7 +10,7 @@ export interface PortTelemetry {
   /** Counts a request at its end. */
   watch(res: ServerResponse, req: IncomingMessage): void;
   /** Serves a request as a span that ends with the answer. @param route declared path of its route; undefined: none claims it */
-  serve<T>(at: { req: IncomingMessage; res: ServerResponse; route: string | undefined }, work: () => Promise<T>): Promise<T>;
+  serve<T>(at: { req: IncomingMessage; res: ServerResponse; route: string | undefined }, work: () => T | PromiseLike<T>): T | PromiseLike<T>;
   /** Runs a method as a span and takes its time. */
   call<T>(method: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T>;
 }
@@ -89,11 +89,11 @@ function headerOf({ headers }: IncomingMessage): string | undefined {
 
 /** Gives the answer as soon as it is there, while the span goes on until it was sent: a streamed answer is work as well. */
 function untilClosed(res: ServerResponse, cover: (work: (span: ActiveSpan) => Promise<void>) => Promise<void>) {
-  return <T>(work: () => Promise<T>): Promise<T> =>
+  return <T>(work: () => T | PromiseLike<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       const closed = new Promise<void>((done) => (res.closed ? done() : res.once("close", done)));
       cover(async (span) => {
-        const answer = work();
+        const answer = Promise.resolve(work());
         answer.then(resolve, reject);
         await answer.catch(() => undefined);
         await closed;
