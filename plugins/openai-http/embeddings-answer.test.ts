@@ -9,7 +9,10 @@ describe("an answer", () => {
   test("has the vectors in order, the model as asked for, and what the vendor counted", async () => {
     expect(await parsed("float", 7)).toEqual({
       object: "list",
-      data: vectors.map((vector, index) => ({ object: "embedding", index, embedding: [...vector] })),
+      data: [
+        { object: "embedding", index: 0, embedding: [0.100000001, -2, 3.00000011e-7] },
+        { object: "embedding", index: 1, embedding: [1, 0, -0.5] },
+      ],
       model: 'svc/"ü"',
       usage: { prompt_tokens: 7, total_tokens: 7 },
     });

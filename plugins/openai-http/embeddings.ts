@@ -3,6 +3,7 @@ import { type HttpCall, type HttpReply, type MemoryEmbedding, type MemoryEmbedOp
 import { type EmbeddingsRequest, parseEmbeddingsRequest } from "./embeddings-request.ts";
 import { errorResponse, internalProblem } from "./error-body.ts";
 import { badRequest } from "./errors.ts";
+import { floatsText } from "./float-text.ts";
 import { checkBackendModelScope, parseBackendModel, resolveAgent } from "./target.ts";
 import { toEmbeddingProblem } from "./upstream.ts";
 
@@ -63,7 +64,7 @@ export async function embeddingsJson(
   { vectors, tokens }: Pick<MemoryEmbedding, "vectors" | "tokens">,
   { model, encoding, signal }: { model: string; encoding: "float" | "base64"; signal?: AbortSignal },
 ): Promise<string | Uint8Array> {
-  const write = encoding === "base64" ? toBase64 : toNumbers;
+  const write = encoding === "base64" ? toBase64 : floatsText;
   const parts: Buffer[] = [];
   let text = '{"object":"list","data":[';
   let since = performance.now();
@@ -80,10 +81,6 @@ export async function embeddingsJson(
   }
   text += `],"model":${JSON.stringify(model)},"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
   return parts.length === 0 ? text : Buffer.concat([...parts, Buffer.from(text)]);
-}
-
-function toNumbers(vector: Float32Array): string {
-  return JSON.stringify(Array.from(vector));
 }
 
 /** Little-endian float32: the order of bytes in memory on every platform Node runs on but s390x, for which nothing is built. */

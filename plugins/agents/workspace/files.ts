@@ -78,7 +78,9 @@ export function createWorkspacePrompt(config: SvcConfig): WorkspacePrompt {
       const all = memory ? [...names, OTHER_MEMORY, ...dailyNotes(now)] : names;
       const loaded = await Promise.all(all.map(async (name) => ({ name, file: await load(agent.workspace, name, perFile) })));
       const hasMemory = loaded.some(({ name, file }) => name === "MEMORY.md" && file);
-      const parts = loaded.flatMap(({ name, file }) => (name !== OTHER_MEMORY ? [{ name, file }] : hasMemory ? [] : [{ name: "MEMORY.md", file }]));
+      const parts = loaded.flatMap(({ name, file }) =>
+        name !== OTHER_MEMORY ? [{ name, file }] : hasMemory ? [] : [{ name: "MEMORY.md", file }],
+      );
 
       const stamp = parts.map((p) => `${p.name} ${p.file?.stamp ?? "-"}`).join("|");
       const key = `${agent.id}:${memory}:${heartbeat}`;
