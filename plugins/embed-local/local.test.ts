@@ -184,7 +184,7 @@ function runWithModel(): void {
     test("the prompts of a family are put before queries and documents", async () => {
       const gemma = join(dir, "embeddinggemma-tiny.gguf");
       await writeFile(gemma, buildEmbedModel());
-      const [plain, prompted] = [await opened({}, usual), await opened({ local: { modelPath: gemma } })];
+      const [plain, prompted] = [await opened({}, usual), await opened({ local: { modelPath: gemma } }, usual)];
       const [query] = await plain.embedBatch(["task: search result | query: car"]);
       const [document] = await plain.embedBatch(["title: none | text: car"]);
       expect(similarity(await prompted.embedQuery("car"), query as Float32Array)).toBeCloseTo(1, 4);
@@ -250,16 +250,17 @@ function runWithModel(): void {
     ])("a file that %s is refused by name and harms nobody", async (_, make) => {
       const broken = join(dir, "broken.gguf");
       await writeFile(broken, make());
-      const provider = await opened({ local: { modelPath: broken } });
+      const provider = await opened({ local: { modelPath: broken } }, usual);
       const message = expect.stringMatching(/^local: broken\.gguf: /);
       await expect(provider.embedQuery("car")).rejects.toMatchObject({ name: "EmbeddingError", message });
       await expect(provider.embedQuery("car")).rejects.toMatchObject({ name: "EmbeddingError", message });
+      expect(await keeper.embedQuery("car")).toHaveLength(64);
     });
 
     test("a model made for chat gives vectors too or is refused", async () => {
       const chat = join(dir, "chat.gguf");
       await writeFile(chat, buildChatModel());
-      const outcome = await (await opened({ local: { modelPath: chat } })).embedQuery("car").catch((error: unknown) => error);
+      const outcome = await (await opened({ local: { modelPath: chat } }, usual)).embedQuery("car").catch((error: unknown) => error);
       expect(outcome instanceof Float32Array || (outcome as Error).name === "EmbeddingError").toBe(true);
     });
   });
@@ -298,7 +299,7 @@ function runWithModel(): void {
       stallAfter = undefined;
     });
     const cache = async () => mkdtemp(join(dir, "models-"));
-    const begin = async (local: NonNullable<EmbeddingContext["local"]>, adapter = adapterWith()) => {
+    const begin = async (local: NonNullable<EmbeddingContext["local"]>, adapter = usual) => {
       [served, status] = [[], 200];
       return opened({ local }, adapter);
     };
@@ -320,7 +321,8 @@ function runWithModel(): void {
     test("under way makes queries fail at once, and a close stops it; the next one brings the model", async () => {
       stallAfter = 100_000;
       const modelCacheDir = await cache();
-      const provider = await begin({ modelPath: url, modelCacheDir });
+      // A process of its own: its end is what stops the download.
+      const provider = await begin({ modelPath: url, modelCacheDir }, adapterWith());
       const documents = provider.embedBatch(["my car is fast"]);
       documents.catch(() => undefined);
       await eventually(() => served.some((line) => line.startsWith("GET")));

@@ -40,6 +40,7 @@ export const LINEAR = 4;
 export function growth(work: Work, { from, to, floorMs = 8 }: GrowthOptions): number {
   work(from)(); // compiled before it is measured
   let size = from;
+  while (size * STEP < to && cpuMs(work(size), 1) < floorMs) size *= 2;
   let small = cpuMs(work(size));
   while (small < floorMs && size * STEP < to) {
     size *= 2;
@@ -47,7 +48,8 @@ export function growth(work: Work, { from, to, floorMs = 8 }: GrowthOptions): nu
   }
   let large = Number.POSITIVE_INFINITY;
   for (let i = 0; i < ATTEMPTS && large / small / STEP > DOUBTFUL; i++) {
-    large = Math.min(large, cpuMs(work(size * STEP)));
+    // One run is enough where it is cheap: nothing makes work look cheaper than it is.
+    large = Math.min(large, cpuMs(work(size * STEP), i === 0 ? 1 : 3));
     if (large < floorMs) return 1;
     small = Math.max(small, cpuMs(work(size)));
   }
