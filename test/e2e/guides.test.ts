@@ -13,6 +13,7 @@ import { expectTested, type SharedTests, sharedTests } from "./_plugin-tests.ts"
 import type { Home } from "./_process.ts";
 import { createReader, type ReaderOptions, TESTING } from "./_reader.ts";
 import { fakeSupervisors, freePort } from "./_supervisors.ts";
+import { linkVendorPackages } from "./_vendor-packages.ts";
 
 const folder = join(root, "sdk/docs/guide");
 const pageOf = (name: string, path: string) => ({ name, blocks: guideBlocks(readFileSync(path, "utf8")) });
@@ -71,10 +72,14 @@ afterAll(async () => {
   await tests?.remove();
 });
 
+/** `svc channels add` of one page, that of MQTT, runs npm; `.ci/run` has run it for these, and their pages find the packages there. */
+const channelsWithPackages = ["discord", "mail", "matrix", "slack", "telegram"].map((name) => `channel-${name}`);
+
 /** A gateway of the packed product, and where it listens, also after it has restarted itself. */
 async function startProduct(): Promise<Pick<ReaderOptions, "home" | "port">> {
   const home = await configured(await product.home());
   homes.push(home);
+  await linkVendorPackages(home, channelsWithPackages);
   await gatewayIn(home);
   const port = () =>
     eventually(async () => {
