@@ -1,5 +1,5 @@
 import { eventually, watchLeaks } from "svc/sdk/testing";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { openSandbox } from "../../../test/tools/transform-sandbox.ts";
 import { fault, stage } from "./testing/stage.ts";
 
@@ -27,23 +27,47 @@ export default transform;
 `;
 
 describe.each(["process", "worker", "off"] as const)("a transform with isolation %s", (isolation) => {
-  test("is TypeScript with types, an enum and helpers, and gets payload, headers, URL and path", async () => {
-    await write({ "github.ts": typed, "lib/helpers.ts": helpers });
-    open({ isolation });
-    expect(await use("github.ts")).toEqual({ kind: "fields", fields: { message: "issue no. 7 opened|issues|1|true|github" } });
-  });
-
-  test("is the default export, else the one named transform, else the one that the mapping names", async () => {
-    await write({
+  /** For the tests that neither change a file nor end the guest: one serves them all. */
+  const shared = stage({ beforeEach: beforeAll, afterEach: afterAll, watchLeaks, openSandbox });
+  beforeAll(async () => {
+    await shared.write({
+      "github.ts": typed,
+      "lib/helpers.ts": helpers,
       "default.mjs": 'export default () => ({ name: "default" }); export const transform = () => ({ name: "transform" });',
       "named.mts": 'export const transform = () => ({ name: "transform" }); export const other = () => ({ name: "other" });',
       "plain.cjs": 'module.exports = () => ({ name: "plain" });',
       "members.cjs": 'exports.transform = () => ({ name: "member" }); exports.other = () => ({ name: "other" });',
       "script.js": 'export function transform() { return { name: "script" }; }',
+      "null.js": "export default () => null;",
+      "nothing.js": "export default async () => {};",
+      "odd.ts": `
+const cycle: Record<string, unknown> = {};
+cycle.self = cycle;
+const results: Record<string, unknown> = {
+  text: "x", number: 1, list: [{}], yes: true, big: { n: 1n }, cycle, inner: { message: () => 1 }, itself: () => 1, none: { n: Number.NaN }, sign: { s: Symbol("s") },
+  huge: { message: "x".repeat(2 * 1024 * 1024) }, throwing: { get message() { throw new Error("from a getter"); } },
+};
+export default ({ payload }: { payload: string }) => results[payload];`,
+      "tricks.js": `
+class Given { message = "own"; get deliver() { return false; } }
+Given.prototype.channel = "inherited";
+export default ({ payload }) => payload === "class" ? new Given() : JSON.parse('{"__proto__":{"deliver":false},"constructor":{"prototype":{}},"prototype":1,"name":"n"}');`,
+      "throws.ts": 'import { check } from "./lib/check.ts";\nexport default () => check();\n',
+      "lib/check.ts": 'type A = string;\n\nexport function check(): A {\n  throw new Error("no issue");\n}\n',
+      "loading.ts": 'const a: string = "";\nthrow new Error("at load");\nexport default () => a;\n',
+      "syntax.ts": "export const transform = () => ({\n  message: ;\n});\n",
+      "missing.ts": 'import { x } from "./nowhere.ts";\nexport default () => x;\n',
     });
-    open({ isolation });
+    await shared.open({ isolation }).start();
+  });
+
+  test("is TypeScript with types, an enum and helpers, and gets payload, headers, URL and path", async () => {
+    expect(await shared.use("github.ts")).toEqual({ kind: "fields", fields: { message: "issue no. 7 opened|issues|1|true|github" } });
+  });
+
+  test("is the default export, else the one named transform, else the one that the mapping names", async () => {
     const nameOf = async (module: string, name?: string) => {
-      const result = await use(module, name === undefined ? {} : { export: name });
+      const result = await shared.use(module, name === undefined ? {} : { export: name });
       return result.kind === "fields" ? result.fields.name : result.kind;
     };
     expect(await nameOf("default.mjs")).toBe("default");
@@ -54,31 +78,20 @@ describe.each(["process", "worker", "off"] as const)("a transform with isolation
     expect(await nameOf("members.cjs")).toBe("member");
     expect(await nameOf("members.cjs", "other")).toBe("other");
     expect(await nameOf("script.js")).toBe("script");
-    expect(await fault(use("script.js", { export: "missing" }))).toEqual(failed('script.js: script.js exports no function "missing"'));
+    expect(await fault(shared.use("script.js", { export: "missing" }))).toEqual(
+      failed('script.js: script.js exports no function "missing"'),
+    );
     for (const name of ["toString", "constructor", "__proto__"]) {
-      expect(await fault(use("default.mjs", { export: name }))).toEqual(failed("exports no function"));
+      expect(await fault(shared.use("default.mjs", { export: name }))).toEqual(failed("exports no function"));
     }
   });
 
   test("says by null that nothing happens, and by undefined that the templates hold", async () => {
-    await write({ "null.js": "export default () => null;", "nothing.js": "export default async () => {};" });
-    open({ isolation });
-    expect(await use("null.js")).toEqual({ kind: "skip" });
-    expect(await use("nothing.js")).toEqual({ kind: "keep" });
+    expect(await shared.use("null.js")).toEqual({ kind: "skip" });
+    expect(await shared.use("nothing.js")).toEqual({ kind: "keep" });
   });
 
   test("fails with every result that is no object of JSON", async () => {
-    await write({
-      "odd.ts": `
-const cycle: Record<string, unknown> = {};
-cycle.self = cycle;
-const results: Record<string, unknown> = {
-  text: "x", number: 1, list: [{}], yes: true, big: { n: 1n }, cycle, inner: { message: () => 1 }, itself: () => 1, none: { n: Number.NaN }, sign: { s: Symbol("s") },
-  huge: { message: "x".repeat(2 * 1024 * 1024) }, throwing: { get message() { throw new Error("from a getter"); } },
-};
-export default ({ payload }: { payload: string }) => results[payload];`,
-    });
-    open({ isolation });
     const reasons: Record<string, string> = {
       ...{
         text: "got a string",
@@ -92,38 +105,23 @@ export default ({ payload }: { payload: string }) => results[payload];`,
       ...{ huge: "its result is larger than 1048576 bytes", throwing: "from a getter" },
     };
     for (const [payload, reason] of Object.entries(reasons)) {
-      expect([payload, await fault(use("odd.ts", { given: { payload } }))]).toEqual([payload, failed(reason)]);
+      expect([payload, await fault(shared.use("odd.ts", { given: { payload } }))]).toEqual([payload, failed(reason)]);
     }
   });
 
   test("hands over own fields only, and none that reaches into an object's machinery", async () => {
-    await write({
-      "tricks.js": `
-class Given { message = "own"; get deliver() { return false; } }
-Given.prototype.channel = "inherited";
-export default ({ payload }) => payload === "class" ? new Given() : JSON.parse('{"__proto__":{"deliver":false},"constructor":{"prototype":{}},"prototype":1,"name":"n"}');`,
-    });
-    open({ isolation });
-    expect(await use("tricks.js", { given: { payload: "class" } })).toEqual({ kind: "fields", fields: { message: "own" } });
-    const result = await use("tricks.js");
+    expect(await shared.use("tricks.js", { given: { payload: "class" } })).toEqual({ kind: "fields", fields: { message: "own" } });
+    const result = await shared.use("tricks.js");
     expect(result).toEqual({ kind: "fields", fields: { name: "n" } });
     expect(result.kind === "fields" && Object.keys(result.fields)).toEqual(["name"]);
     expect(({} as { deliver?: unknown }).deliver).toBeUndefined();
   });
 
   test("that throws names file, line and column for the log, also in a helper and while it loads", async () => {
-    await write({
-      "throws.ts": 'import { check } from "./lib/check.ts";\nexport default () => check();\n',
-      "lib/check.ts": 'type A = string;\n\nexport function check(): A {\n  throw new Error("no issue");\n}\n',
-      "loading.ts": 'const a: string = "";\nthrow new Error("at load");\nexport default () => a;\n',
-      "syntax.ts": "export const transform = () => ({\n  message: ;\n});\n",
-      "missing.ts": 'import { x } from "./nowhere.ts";\nexport default () => x;\n',
-    });
-    open({ isolation });
-    expect(await fault(use("throws.ts"))).toEqual(failed("throws.ts: no issue (lib/check.ts:4:"));
-    expect(await fault(use("loading.ts"))).toEqual(failed("loading.ts: at load (loading.ts:2:"));
-    expect((await fault(use("syntax.ts"))).reason).toMatch(/^syntax\.ts: .*\(syntax\.ts:2:\d+\)$/);
-    expect(await fault(use("missing.ts"))).toEqual(failed("nowhere.ts"));
+    expect(await fault(shared.use("throws.ts"))).toEqual(failed("throws.ts: no issue (lib/check.ts:4:"));
+    expect(await fault(shared.use("loading.ts"))).toEqual(failed("loading.ts: at load (loading.ts:2:"));
+    expect((await fault(shared.use("syntax.ts"))).reason).toMatch(/^syntax\.ts: .*\(syntax\.ts:2:\d+\)$/);
+    expect(await fault(shared.use("missing.ts"))).toEqual(failed("nowhere.ts"));
   });
 
   test("is loaded once, and again after an edit of it or of a helper", async () => {
