@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { freePort } from "../servers/ports.ts";
-import { configured, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
+import { behindModels, configured, freshHome, gatewayIn, json, removeLater, root, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
@@ -146,22 +146,28 @@ describe("svc gateway", () => {
   });
 
   test("SIGUSR1 restarts it in the same process, by the .env file as it is then, and opens no debugger", async () => {
-    const home = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } }, env: { vars: { OTHER: "config" } } });
+    const bare = { plugins: { allow: [] } };
+    const home = await configured(await freshHome(), {
+      ...bare,
+      gateway: { mode: "local", auth: { token } },
+      env: { vars: { OTHER: "config" } },
+    });
     const envFile = join(home.stateDir, ".env");
     await writeFile(envFile, "FIRST=1\nGONE=1\n", { mode: 0o600 });
     const gateway = await gatewayIn(home);
     await writeFile(envFile, "FIRST=1\nLATER_TOKEN=a-later-token-0123456789\n", { mode: 0o600 });
     // The running gateway has no such variable yet, so this can only come in by a restart.
-    const config = { gateway: { mode: "local", auth: { token: "${LATER_TOKEN}" } } };
+    const config = { ...bare, gateway: { mode: "local", auth: { token: "${LATER_TOKEN}" } } };
     await writeFile(join(home.stateDir, "svc.json"), JSON.stringify(config));
     gateway.child.kill("SIGUSR1");
     await expectRestarted(home, gateway);
   });
 
   test("a restart that would end in a refusal is not begun; the gateway stays, and status says why", async () => {
-    const home = await configured(await freshHome());
+    const config = { gateway: { mode: "local", auth: { token } }, plugins: behindModels };
+    const home = await configured(await freshHome(), config);
     const gateway = await gatewayIn(home);
-    await writeFile(join(home.stateDir, "svc.json"), JSON.stringify({ gateway: { mode: "local", auth: { token }, prot: 1 } }));
+    await writeFile(join(home.stateDir, "svc.json"), JSON.stringify({ ...config, gateway: { ...config.gateway, prot: 1 } }));
     await eventually(() => gateway.out.stderr.includes("config reload skipped"));
     gateway.child.kill("SIGUSR1");
     await eventually(() => gateway.out.stderr.includes("not restarting, the next start would be refused: "));

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { behindModels, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 /** State directory after gateways with `--https`, once there is one: a certificate costs as much as a start. */
@@ -40,7 +40,13 @@ async function freshDevHome(from?: string): Promise<Home> {
   const own = await freshHome();
   const stateDir = join(own.env.HOME as string, ".svc-dev");
   if (from !== undefined) await cp(from, stateDir, { recursive: true });
-  return configured({ ...own, stateDir }, { gateway: { mode: "local", auth: { token }, http: { maxBodyBytes: 100_000 } } });
+  return configured(
+    { ...own, stateDir },
+    {
+      gateway: { mode: "local", auth: { token }, http: { maxBodyBytes: 100_000 } },
+      plugins: { allow: [...behindModels.allow, "control-ui"] },
+    },
+  );
 }
 
 /** A home in which gateways with `--https` have been before. */

@@ -10,7 +10,7 @@ import { WebSocketServer } from "ws";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { bodyOf, closeRawSockets, dial, type RawSocket, sendRaw, statusesOf, statusOf, upgradeRequest } from "../kernel/_raw.ts";
 import { freePort } from "../servers/ports.ts";
-import { configured, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
+import { behindModels, configured, freshHome, gatewayIn, root, stopAll, token } from "./_cli.ts";
 import { command } from "./_command.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
@@ -28,7 +28,11 @@ afterEach(async () => {
 const bearer = `Authorization: Bearer ${token}\r\n`;
 const get = (path: string, lines = "") => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n${lines}\r\n`;
 const gatewayWith = async (gateway: object = {}, env: Record<string, string> = {}) =>
-  gatewayIn(await configured(await freshHome(), { gateway: { mode: "local", auth: { token }, ...gateway } }), [], env);
+  gatewayIn(
+    await configured(await freshHome(), { gateway: { mode: "local", auth: { token }, ...gateway }, plugins: behindModels }),
+    [],
+    env,
+  );
 const memoryOf = async (pid: number | undefined) =>
   Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { behindModels, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command } from "./_command.ts";
 import type { Home, Running } from "./_process.ts";
 
@@ -12,6 +12,7 @@ afterEach(stopAll);
 const file = (home: Home) => join(home.stateDir, "svc.json");
 const config = (more: object = {}, mode = "hybrid") => ({
   gateway: { mode: "local", auth: { token }, reload: { mode, debounceMs: 10 } },
+  plugins: behindModels,
   ...more,
 });
 const started = async (own: object) => {
@@ -64,7 +65,7 @@ describe("a change that needs a restart", () => {
   test("restarts the gateway in this process, with the new config", async () => {
     const { home, gateway } = await started(config());
     const before = await runtime(home);
-    await writeFile(file(home), JSON.stringify(config({ plugins: { deny: ["model-recall"] } })));
+    await writeFile(file(home), JSON.stringify(config({ plugins: { ...behindModels, deny: ["model-recall"] } })));
     await said(gateway, "config change requires gateway restart (plugins.deny)");
 
     const after = await eventually(async () => {
@@ -85,7 +86,7 @@ describe("a change that needs a restart", () => {
     const home = await configured(await freshHome(), config());
     const { child } = await gatewayIn(home, [], { SVC_SERVICE_MARKER: "test" });
     const closed = once(child, "close");
-    await writeFile(file(home), JSON.stringify(config({ plugins: { deny: ["model-recall"] } })));
+    await writeFile(file(home), JSON.stringify(config({ plugins: { ...behindModels, deny: ["model-recall"] } })));
     expect(await closed).toEqual([75, null]);
   });
 });

@@ -9,7 +9,7 @@ import { closeRawSockets, sendRaw } from "../kernel/_raw.ts";
 import { BareSocket, connectParams } from "../kernel/_ws.ts";
 import { type Certificate, makeCertificate } from "../servers/certificate.ts";
 import { needs } from "../servers/needs.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { behindModels, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 const { describe, test } = needs("openssl");
@@ -24,7 +24,7 @@ async function homeWith(host?: string, tls: object = {}): Promise<{ home: Home; 
   await mkdir(folder, { recursive: true });
   const files = await makeCertificate(folder, "served", host);
   const paths = { enabled: true, certPath: "pem/served-cert.pem", keyPath: "~/.svc/pem/served-key.pem", ...tls };
-  await configured(home, { gateway: { mode: "local", auth: { token }, tls: paths } });
+  await configured(home, { gateway: { mode: "local", auth: { token }, tls: paths }, plugins: behindModels });
   return { home, files, folder };
 }
 
