@@ -125,6 +125,11 @@ function laterOn(clock: GatewayOptions["clock"]): SetTimeout {
   return (clock as TimedClock | undefined)?.setTimeout ?? undoableTimeout;
 }
 
+function safeModeOf({ logger, paths, clock: given, env }: GatewayOptions, parts: Pick<CoreParts, "boots"> & { clock: Clock }): SafeMode {
+  const isForbidden = envValue(env, "SVC_SAFE_MODE") === "off";
+  return createSafeMode({ ...parts, logger, stateDir: paths.stateDir, setTimeout: laterOn(given), isForbidden });
+}
+
 /** Makes the shared parts in the order in which they need each other. */
 export function createCore({ options, plan, eventLoop, boots, listeners }: CoreParts): Core {
   const { logger } = options;
@@ -151,14 +156,7 @@ export function createCore({ options, plan, eventLoop, boots, listeners }: CoreP
   const presence = createPresence({ version: options.version, bootId: plan.bootId, ...clock, isLoopback });
   const jobs = createJobs({ logger, now: clock.monotonic });
   const health: Health = healthOf(() => core, { clock, listeners });
-  const safeMode = createSafeMode({
-    boots,
-    clock,
-    logger,
-    stateDir: options.paths.stateDir,
-    setTimeout: laterOn(options.clock),
-    isForbidden: envValue(options.env, "SVC_SAFE_MODE") === "off",
-  });
+  const safeMode = safeModeOf(options, { boots, clock });
   const checkRestart = async () => checkNextStart({ ...options, env: (await options.readEnv?.()) ?? options.env });
   const leaving = new AbortController();
   const restarts = restartsOf({ options, logger, holds, config, checkRestart, health });

@@ -57,7 +57,7 @@ class Exporter {
   constructor(ctx: PluginContext<unknown>, otel: Settings) {
     const { version, bootId, startedAt } = ctx.service("gateway@1").info();
     this.#ctx = ctx;
-    const base = (otel.endpoint ?? DEFAULT_ENDPOINT).replace(/\/+$/, "");
+    const base = withoutSlash(otel.endpoint ?? DEFAULT_ENDPOINT);
     this.#url = (signal) => `${base}/v1/${signal}`;
     this.#headers = headersOf(ctx, otel);
     this.#resource = { serviceName: otel.serviceName, serviceVersion: version, instanceId: bootId };
@@ -147,4 +147,8 @@ function headersOf(ctx: PluginContext<unknown>, { headers = {} }: Settings): Rec
     }
   });
   return Object.fromEntries(known);
+}
+
+function withoutSlash(url: string): string {
+  return url.endsWith("/") ? withoutSlash(url.slice(0, -1)) : url;
 }

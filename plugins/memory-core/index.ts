@@ -1,10 +1,8 @@
 import { definePlugin } from "svc/sdk";
-import { registerMemoryDoctor } from "./doctor.ts";
 import { createFigures } from "./figures.ts";
-import { memoryHealth } from "./health.ts";
 import { holdUnderPressure } from "./hold.ts";
+import { registerMemoryService } from "./register-service.ts";
 import { registerTools, toolsKey } from "./register-tools.ts";
-import { registerMemoryRpc } from "./rpc.ts";
 import { createMemoryService, type MemoryService } from "./service.ts";
 import { createSessionFeed } from "./sessions/feed.ts";
 import { checkSharedStores, resolveMemorySettings } from "./settings.ts";
@@ -35,9 +33,7 @@ export default definePlugin({
     ctx.onDispose(() => gateway.setReadiness("memoryIndex", undefined));
     ctx.onDispose(() => memory.close());
 
-    ctx.registerService("memory@1", memory);
-    registerMemoryRpc(ctx, memory);
-    registerMemoryDoctor(ctx, memory);
+    registerMemoryService(ctx, memory);
     let tools = registerTools(ctx, memory, settings);
     ctx.onReload({
       // Adapters read the keys of their vendors below `models` when they open a provider.
@@ -56,7 +52,6 @@ export default definePlugin({
         };
       },
     });
-    ctx.on("health.collect", (_, meta) => meta.report(memoryHealth(memory)));
     checkSharedStores(ctx, stateDir);
     // A plugin that is loaded on first use registers nothing until somebody asks for its adapter.
     ctx.on("plugin.state", ({ to }) => void (to === "ready" && memory.pluginWaits()));

@@ -5,7 +5,7 @@ import { createChunkReader } from "./chunks.ts";
 
 /** Deltas that go on together: enough that the way there costs little, and no more than the readers behind them hold apart. */
 const MAX_TOGETHER = 64;
-/** What may wait for the end of its event; an answer's own limits (`answerLimits` of the SDK) come before it. */
+/** Most bytes that may wait for the end of their event; an answer's own limits (`answerLimits` of the SDK) come before it. */
 const MAX_EVENT_CHARS = 2 * 1024 * 1024;
 
 /**

@@ -33,7 +33,7 @@ export function textOf(value: unknown): string | undefined {
   return value;
 }
 
-/** What content that is a list of parts says; parts of other kinds say nothing. @throws {StrangeChunk} */
+/** Joins the texts of content that is a list of parts; parts of other kinds say nothing. @throws {StrangeChunk} */
 export function contentOf(content: unknown): ContentPart[] {
   return listOf(content).flatMap((value): ContentPart[] => {
     const { type, text, thinking } = recordOf(value);

@@ -8,6 +8,7 @@ const seams: Readonly<Record<string, string>> = {
   "sdk/config/fields.ts aliasesOf": "sections of plugins are written as JSON Schema with it",
   "sdk/errors.ts errorSpecsOf": "the pages of errors are written from the tables",
   "sdk/failpoint.ts setFailpoint": "tests and processes that they start",
+  "sdk/internal/arrivals.ts knowsArrivals": "a plugin's lease covers a stream in both of its forms",
   "sdk/testing/wire-check.ts createFrameCheck": "tests that read the wire themselves",
   "sdk/testing/wire-check.ts failOnWireFaults": "the setup of test files that share a process",
   "sdk/worker.ts setCompiledModules": "tests, whose threads run compiled",
@@ -58,7 +59,7 @@ describe("the sdk", () => {
 
   test.each([
     ["the contract, without the kit of tests", (path: string) => !isInternal(path) && !path.startsWith("sdk/testing/"), 12_000],
-    ["what only the plugins here share", isInternal, 2_500],
+    ["what only the plugins here share", isInternal, 2_600],
   ])("keeps the lines of %s within a budget", (_, isIn, budget) => {
     const lines = [...sdk].filter(([path]) => isIn(path)).reduce((sum, [, text]) => sum + text.split("\n").length - 1, 0);
     expect(lines).toBeGreaterThan(1_000);

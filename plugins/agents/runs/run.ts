@@ -46,7 +46,7 @@ export class Run {
   readonly arrivedAt: number;
   readonly heartbeat: HeartbeatRun | undefined;
   readonly hasOperatorTools: boolean;
-  /** What each event of the run says about it. */
+  /** Fields of the run that each of its events carries. */
   readonly eventIds: Omit<RunEvent, "runId" | "seq" | "stream" | "ts" | "data"> & { spawnedBy?: string };
 
   phase: "queued" | "running" | "ending" | "settled" = "queued";

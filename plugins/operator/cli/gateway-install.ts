@@ -88,9 +88,15 @@ function kindOf(platform: Supervision["host"]["platform"]): string {
   return { linux: "systemd-user", darwin: "launchd", win32: "schtasks" }[platform];
 }
 
+/** Variables whose values are paths of ours, no secrets. */
+const shownVariables = new Set(["SVC_HOME", "SVC_PROFILE", "SVC_STATE_DIR", "SVC_CONFIG_PATH"]);
+
 function withoutValues(path: string, content: string): string {
   return path.endsWith("gateway.env")
-    ? content.replaceAll(/^((?!SVC_(?:HOME|PROFILE|STATE_DIR|CONFIG_PATH)=)[^=\n]+)=.*$/gm, "$1=***")
+    ? content
+        .split("\n")
+        .map((line) => hiddenValue(line))
+        .join("\n")
     : content;
 }
 
@@ -104,4 +110,10 @@ function numberOf(value: CliValues[string]): number | undefined {
 
 function textOf(value: CliValues[string]): string | undefined {
   return typeof value === "string" ? value : undefined;
+}
+
+/** A line of an environment file without its value, unless that is one of our own paths. Pure. */
+function hiddenValue(line: string): string {
+  const [name = "", ...rest] = line.split("=", 2);
+  return rest.length === 0 || name === "" || shownVariables.has(name) ? line : `${name}=***`;
 }

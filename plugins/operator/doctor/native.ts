@@ -48,7 +48,7 @@ function parsed(text: string): NativeEvidence[] {
 
 /** The fault in a sentence, with the versions of the interface between Node and its modules where that is the reason. Pure. */
 export function nativeReason(fault: string): string {
-  const [, built, needed] = /NODE_MODULE_VERSION (\d+)[\s\S]*?NODE_MODULE_VERSION (\d+)/.exec(fault) ?? [];
+  const [built, needed] = [...fault.matchAll(/NODE_MODULE_VERSION (\d{1,6})/g)].map(([, abi]) => abi);
   if (built !== undefined) return `its binary is for Node ABI ${built}, this Node has ABI ${needed}`;
   if (/Could not locate the bindings file|Cannot find module/.test(fault)) return "it has no binary for this system";
   return fault.split("\n")[0] ?? fault;

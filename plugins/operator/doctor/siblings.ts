@@ -1,6 +1,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { type CliContext, resolveAgents, type SvcConfig } from "svc/sdk";
-import { ownValue, siblingProfiles } from "svc/sdk/internal";
+import { ownValue } from "svc/sdk/internal";
+import { siblingProfiles } from "../sibling-profiles.ts";
 import type { OwnFinding } from "./checks.ts";
 
 /** Port and workspaces of one profile, which two gateways of one machine must not share. */

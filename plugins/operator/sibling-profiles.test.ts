@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { processStartTime } from "svc/sdk/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { processStartTime } from "../../process-owner.ts";
 import { siblingProfiles } from "./sibling-profiles.ts";
 
 let home: string;

@@ -1,9 +1,8 @@
 import { readdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isAlive, type LockOwner } from "../../process-owner.ts";
-import type { Env } from "../../types/common.ts";
-import { readRegularFile } from "./read-regular.ts";
+import type { Env } from "svc/sdk";
+import { isAlive, type LockOwner, readRegularFile } from "svc/sdk/internal";
 
 /** Another profile of this user on this machine. */
 export interface SiblingProfile {
