@@ -5,7 +5,7 @@ import { createChunkReader } from "./chunks.ts";
 
 /** Deltas that go on together: enough that the way there costs little, and no more than the readers behind them hold apart. */
 const MAX_TOGETHER = 64;
-/** Most bytes that may wait for the end of their event; an answer's own limits (`answerLimits` of the SDK) come before it. */
+/** Longest event, should the limits of the whole answer (`answerLimits` of the SDK) have let it pass. */
 const MAX_EVENT_CHARS = 2 * 1024 * 1024;
 
 /**

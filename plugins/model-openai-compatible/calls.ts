@@ -13,6 +13,9 @@ export interface Calls {
   end(): void;
 }
 
+/** The vendor packages' own parts; the controller of a stream may be given none. */
+type Enqueue = (part?: { type: string }) => void;
+
 /** The tracker of the vendor packages, which knows how servers number and name the pieces of calls; a call is shown to it once it has a name. */
 export function createCalls(provider: string, put: (part: StreamPart) => void, fault: (what: string) => Error): Calls {
   const metaName = provider.split(".", 1)[0]?.trim() ?? "";
@@ -21,8 +24,8 @@ export function createCalls(provider: string, put: (part: StreamPart) => void, f
   let count = 0;
   let unnamedChars = 0;
 
-  const enqueue = (part: { type: string }) => {
-    if (part.type === "tool-input-start") {
+  const enqueue: Enqueue = (part) => {
+    if (part?.type === "tool-input-start") {
       count += 1;
       if (count > MAX_CALLS) throw fault(`it called more than ${MAX_CALLS} tools at once`);
     }

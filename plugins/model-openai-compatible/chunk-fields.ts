@@ -33,7 +33,7 @@ export function textOf(value: unknown): string | undefined {
   return value;
 }
 
-/** Joins the texts of content that is a list of parts; parts of other kinds say nothing. @throws {StrangeChunk} */
+/** Texts of content that is a list of parts; those of other kinds are passed over. @throws {StrangeChunk} */
 export function contentOf(content: unknown): ContentPart[] {
   return listOf(content).flatMap((value): ContentPart[] => {
     const { type, text, thinking } = recordOf(value);

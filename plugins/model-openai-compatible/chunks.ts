@@ -45,7 +45,7 @@ export function createChunkReader(provider: string, put: (part: StreamPart) => v
     for (const call of callDeltasOf(tool_calls)) calls.take(call);
   };
   const takeChunk = ({ error, choices, usage: counts }: ReturnType<typeof recordOf>) => {
-    // An error stands in the place of an answer. Some servers name the one that there is not.
+    // Some servers name an error that there is not.
     if (error !== undefined && error !== null) throw vendorsError(error);
     if (!Array.isArray(choices)) throw new StrangeChunk();
     if (isRecord(counts)) usage = counts as Counts;

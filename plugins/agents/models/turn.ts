@@ -82,7 +82,7 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
         hasBegun = true;
         for (const delta of itemsOf(arrived)) {
           turn.take(delta);
-          // A reader of the delta may have ended the turn.
+          // A listener may end the turn.
           if (!open_) return;
         }
       }

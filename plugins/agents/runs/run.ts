@@ -46,7 +46,7 @@ export class Run {
   readonly arrivedAt: number;
   readonly heartbeat: HeartbeatRun | undefined;
   readonly hasOperatorTools: boolean;
-  /** Fields of the run that each of its events carries. */
+  /** Fields of each event of the run. */
   readonly eventIds: Omit<RunEvent, "runId" | "seq" | "stream" | "ts" | "data"> & { spawnedBy?: string };
 
   phase: "queued" | "running" | "ending" | "settled" = "queued";
