@@ -29,6 +29,16 @@ describe("a token gateway", () => {
     });
   });
 
+  test("lets its secret in at once, unless somebody is asked who the caller is; a refusal is waited for", async () => {
+    expect(setup().check({ token: "the secret" }, far)).toMatchObject({ by: { via: "secret" } });
+    const asking = setup({}, 10, async () => undefined).check({ token: "the secret" }, far);
+    expect(asking).toBeInstanceOf(Promise);
+    expect(await asking).toMatchObject({ by: { via: "secret" } });
+    const refusal = setup().check({ token: "wrong" }, far);
+    expect(refusal).toBeInstanceOf(Promise);
+    await expect(refusal).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
   test.each([
     ["a beginning", "the secre"],
     ["a longer one", "the secret "],
