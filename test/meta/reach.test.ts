@@ -4,7 +4,6 @@ import { isProductCode, readRepositoryFile, readRepositoryFiles } from "../tools
 
 /** Names that nobody imports by an entry, each with the one who needs it all the same. */
 const seams: Readonly<Record<string, string>> = {
-  "sdk/arrivals.ts knowsArrivals": "leases of the kernel pass a stream on with both of its ways",
   "sdk/config/channels.ts commonChannelKeys": "the kernel composes plugins' schemas of channels from them",
   "sdk/config/fields.ts aliasesOf": "sections of plugins are written as JSON Schema with it",
   "sdk/errors.ts errorSpecsOf": "the pages of errors are written from the tables",
