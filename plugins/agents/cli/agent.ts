@@ -113,11 +113,13 @@ function showProgress(cli: CliContext, client: CliClient, runId: string): { read
   };
 }
 
-/** A tool that begins, or a wait for a place among the runs. */
+/** A tool that begins, or a wait: for a place among the runs, or for the model. */
 function stepOf(payload: EventPayloadOf<"agent">): string | undefined {
   if (payload.stream === "item" && payload.data.phase === "start") return printableLine(payload.data.title);
-  if (payload.stream !== "lifecycle" || payload.data.phase !== "queued") return undefined;
-  return `waiting for a free place, number ${payload.data.position}`;
+  if (payload.stream !== "lifecycle") return undefined;
+  const { data } = payload;
+  if (data.phase === "queued") return `waiting for a free place, number ${data.position}`;
+  return data.phase === "waiting" ? `waiting for ${printableLine(data.model)}, silent for ${data.silentMs / 1_000} s` : undefined;
 }
 
 function toParams(values: CliValues, message: string): ParamsOf<"agent"> {

@@ -1,5 +1,6 @@
 import { type AssistantPart, isModelError, type ModelDelta, ModelError, messageOf, type Usage, type VendorMeta } from "svc/sdk";
 import { arrivalsOf, itemsOf, parseJson } from "svc/sdk/internal";
+import { noticeSilence } from "./silence-notice.ts";
 
 export interface ToolCallMade {
   id: string;
@@ -34,6 +35,8 @@ export interface TurnOptions {
   firstMs?: number;
   /** Longest silence between two events of the model. */
   idleMs: number;
+  /** Told of silence while it lasts, every 15 s. */
+  onSilence?(silentMs: number): void;
   onText(delta: string): void;
   onReasoning?(delta: string): void;
   /** A piece of a call's arguments; the first one may be empty. */
@@ -49,12 +52,14 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
     const turn = createTurn(options);
+    const notice = noticeSilence(options.onSilence);
     let open_ = true;
 
     const end = (settle: () => void) => {
       if (!open_) return;
       open_ = false;
       clearTimeout(idle);
+      notice.stop();
       options.signal.removeEventListener("abort", onAbort);
       settle();
     };
@@ -74,6 +79,7 @@ export function readTurn(open: (signal: AbortSignal) => AsyncIterable<ModelDelta
     const pump = async () => {
       for await (const arrived of arrivalsOf(open(stop.signal))) {
         if (!open_) return;
+        notice.heard();
         if (hasBegun) idle.refresh();
         else {
           clearTimeout(idle);

@@ -94,6 +94,7 @@ async function modelTurn(
           readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst }), { signal }), {
             signal: run.signal,
             ...silenceLimits(kit.config, candidate.provider),
+            onSilence: (silentMs) => kit.events.waiting(run, silentMs),
             onText: (delta) => kit.events.text(run, delta),
             onReasoning: (delta) => kit.events.reasoning(run, delta),
             onToolInput: (made, delta) => {

@@ -101,6 +101,12 @@ export class RunEvents {
     this.#ctx.emit("chat", status, { only: this.#follows(run), droppable: true });
   }
 
+  /** The model that was asked says nothing. */
+  waiting(run: Run, silentMs: number): void {
+    this.lifecycle(run, { phase: "waiting", provider: run.provider ?? "", model: run.modelId ?? "", silentMs });
+    this.#ctx.emit("chat", chatOf(run, { state: "status", phase: "waiting_for_model" }), { only: this.#follows(run), droppable: true });
+  }
+
   compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void {
     this.#emitAgent(run, this.#record(run, "compaction", data));
   }

@@ -19,6 +19,9 @@ const lifecycle = z.discriminatedUnion("phase", [
     .describe("all places for runs are taken (`agents.defaults.maxConcurrent`); sent again when it moves up"),
   z.object({ phase: z.literal("start"), startedAt: epochMs }),
   z.object({ phase: z.literal("model"), provider: z.string(), model: z.string() }),
+  z
+    .object({ phase: z.literal("waiting"), provider: z.string(), model: z.string(), silentMs: count.describe("at least") })
+    .describe("the model that was asked says nothing; sent every 15 s"),
   z.object({
     phase: z.literal("end"),
     startedAt: epochMs.exactOptional().describe("absent for a run that never began"),

@@ -11,7 +11,11 @@ export const chatPayload = z.discriminatedUnion("state", [
   z.object({
     ...common,
     state: z.literal("status"),
-    phase: z.string().describe("`queued`: all places for runs are taken; `preparing_context`, `starting_model`"),
+    phase: z
+      .string()
+      .describe(
+        "`queued`: all places for runs are taken; `preparing_context`, `starting_model`; `waiting_for_model`: it has said nothing for 15 s or more",
+      ),
     position: count.exactOptional().describe("of a run that is queued; 1: it is the next one"),
   }),
   z.object({
