@@ -215,16 +215,14 @@ describe("images", () => {
 
 describe("a request of many tool calls", () => {
   const calls = (n: number) => Array.from({ length: n }, (_, i) => call(`c${i}`, `t${i % 7}`));
+  /** As many messages as it takes: one has 1,000 calls at most. */
+  const calling = (n: number) =>
+    Array.from({ length: Math.ceil(n / 1_000) }, (_, i) => ({ role: "assistant", tool_calls: calls(n).slice(i * 1_000, (i + 1) * 1_000) }));
   const functions = (n: number) => Array.from({ length: n }, (_, i) => ({ role: "function", name: `t${i % 7}`, content: "x" }));
 
   test("does not block the event loop: legacy results find their call without a walk over all calls", () => {
     const work = (n: number) => {
-      const messages = [
-        { role: "user", content: "x" },
-        { role: "assistant", tool_calls: calls(n) },
-        ...functions(n),
-        { role: "user", content: "y" },
-      ];
+      const messages = [{ role: "user", content: "x" }, ...calling(n), ...functions(n), { role: "user", content: "y" }];
       return () => toTurn(messages);
     };
 

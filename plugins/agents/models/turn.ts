@@ -35,7 +35,7 @@ export interface TurnOptions {
   firstMs?: number;
   /** Longest silence between two events of the model. */
   idleMs: number;
-  /** Told of silence while it lasts, every 15 s. */
+  /** Called every 15 s while the model is silent. */
   onSilence?(silentMs: number): void;
   onText(delta: string): void;
   onReasoning?(delta: string): void;
