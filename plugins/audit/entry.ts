@@ -46,10 +46,10 @@ export function chained(before: Link, draft: Draft): Entry {
   return { seq, ...draft, hash: hashOf(before.hash, { seq, ...draft }) };
 }
 
-/** Does the entry follow this link, as it was written? */
+/** Is the hash that of this entry behind this link? Its place is part of what is hashed. */
 export function follows(before: Link, entry: Entry): boolean {
   const { hash, ...content } = entry;
-  return entry.seq === before.seq + 1 && hash === hashOf(before.hash, content);
+  return hash === hashOf(before.hash, content);
 }
 
 function hashOf(previous: string, content: object): string {

@@ -76,12 +76,12 @@ test("figures arrive in the shape of the protocol, with the name of the service"
 
 test("a collector that is busy is asked again, one that refuses is not, and nobody waits for either", async () => {
   const trace = traceId.replace(/^0/, "2");
-  const [busy, refused] = [503, 400].map((status) => ({ kind: "json", status, body: {} }) as const);
-  collector.answerNext(busy, busy);
+  const answer = (status: number) => ({ kind: "json", status, body: {} }) as const;
+  collector.answerNext(answer(503), answer(503));
   expect((await chat({ traceparent: traceparent.replace(traceId, trace) })).status).toBe(200);
   await eventually(() => expect(spanOf("agent run", trace)).toBeDefined());
 
-  collector.answerNext(refused, refused);
+  collector.answerNext(answer(400), answer(400));
   await chat();
   const dropped = () =>
     own

@@ -1,5 +1,6 @@
 import agents from "../../plugins/agents/protocol.ts";
 import approvals from "../../plugins/approvals/protocol.ts";
+import audit from "../../plugins/audit/protocol.ts";
 import devices from "../../plugins/devices/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
@@ -14,6 +15,7 @@ export const allMethods = {
   ...protocolMethods,
   ...agents.methods,
   ...approvals.methods,
+  ...audit.methods,
   ...devices.methods,
   ...memory.methods,
   ...messaging.methods,
@@ -25,6 +27,7 @@ export const allResults = {
   ...protocolResults,
   ...agents.results,
   ...approvals.results,
+  ...audit.results,
   ...devices.results,
   ...memory.results,
   ...messaging.results,
