@@ -1,4 +1,5 @@
 import { type CliContext, type CliValues, commonErrors, defineCommand } from "svc/sdk";
+import { pathNames } from "../service/drift.ts";
 import { installService } from "../service/install.ts";
 import { planInstall } from "../service/plan.ts";
 import { findSupervision, type Supervision } from "../service/supervision.ts";
@@ -88,16 +89,14 @@ function kindOf(platform: Supervision["host"]["platform"]): string {
   return { linux: "systemd-user", darwin: "launchd", win32: "schtasks" }[platform];
 }
 
-/** Variables whose values are paths of ours, no secrets. */
-const shownVariables = new Set(["SVC_HOME", "SVC_PROFILE", "SVC_STATE_DIR", "SVC_CONFIG_PATH"]);
-
+/** Variables by name; where state and config are is no secret. */
 function withoutValues(path: string, content: string): string {
-  return path.endsWith("gateway.env")
-    ? content
-        .split("\n")
-        .map((line) => hiddenValue(line))
-        .join("\n")
-    : content;
+  if (!path.endsWith("gateway.env")) return content;
+  const shown = content.split("\n").map((line) => {
+    const name = line.split("=")[0] ?? "";
+    return name === "" || pathNames.has(name) ? line : `${name}=***`;
+  });
+  return shown.join("\n");
 }
 
 function quoted(argument: string): string {
@@ -110,10 +109,4 @@ function numberOf(value: CliValues[string]): number | undefined {
 
 function textOf(value: CliValues[string]): string | undefined {
   return typeof value === "string" ? value : undefined;
-}
-
-/** A line of an environment file without its value, unless that is one of our own paths. Pure. */
-function hiddenValue(line: string): string {
-  const [name = "", ...rest] = line.split("=", 2);
-  return rest.length === 0 || name === "" || shownVariables.has(name) ? line : `${name}=***`;
 }

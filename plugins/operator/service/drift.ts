@@ -94,7 +94,7 @@ function textIssues(facts: DriftFacts, program: InstalledProgram, issue: MakeIss
 }
 
 /** Variables that lead a gateway to its state and config. */
-const pathNames: ReadonlySet<string> = new Set(["SVC_HOME", "SVC_PROFILE", "SVC_STATE_DIR", "SVC_CONFIG_PATH"]);
+export const pathNames: ReadonlySet<string> = new Set(["SVC_HOME", "SVC_PROFILE", "SVC_STATE_DIR", "SVC_CONFIG_PATH"]);
 
 /** Names of secrets in arguments and variables of a definition. */
 function secretsIn({ arguments: args, env }: InstalledProgram): string[] {
