@@ -201,7 +201,16 @@ describe("under systemd", () => {
       audit: { ok: true, issues: [] },
     });
     expect((await at.svc("gateway", "probe")).code).toBe(0);
+    expect((await at.svc("status")).stdout).toMatch(new RegExp(`^Service +systemd-user \\(enabled\\), running, port ${at.port}$`, "m"));
     expect((await at.svc("gateway", "restart")).code).toBe(0);
+    const port = await freePort();
+    await at.configure({ port });
+    expect(await at.svc("gateway", "install", "--force")).toMatchObject({ code: 0, stdout: expect.stringContaining(`(port ${port})`) });
+    expect((await at.json("gateway", "status", "--require-rpc")).value).toMatchObject({
+      ok: true,
+      gateway: { port },
+      service: { installedPort: port },
+    });
     expect((await at.svc("gateway", "uninstall")).code).toBe(0);
     expect(await at.lockPid()).toBeUndefined();
   });

@@ -86,7 +86,6 @@ async function audit(
 ): Promise<DriftIssue[]> {
   const reinstall = commandFor(cli, "gateway install --force");
   const issues = ownershipIssues(found);
-  if (first.isForeign) return [...issues, systemOwner(first)];
   const { program } = first;
   const { port } = await cli.ports.ofNextStart();
   const expected = await specFor(cli, host, { nodePath: program?.nodePath ?? process.execPath, port });
@@ -96,7 +95,8 @@ async function audit(
     text: first.text,
     program,
     expected,
-    render: (spec) => manager.files(spec)[0]?.content ?? "",
+    // A unit of the system has the words of its administrator.
+    render: (spec) => (first.isForeign ? first.text : (manager.files(spec)[0]?.content ?? "")),
     recordedSha256: recorded?.definitionSha256,
     sha256: sha256(first.text),
     entryExists: program !== undefined && (await exists(program.entryPath)),
@@ -104,6 +104,7 @@ async function audit(
     isStale: state.isStale,
     reinstall,
   });
+  if (first.isForeign) return [...issues, systemOwner(first), ...drift.map((issue) => forAdministrator(issue, first))];
   const linger = host.platform === "linux" && (await lingers(host)) === false ? [noLinger(host.user)] : [];
   return [...issues, ...drift, ...linger];
 }
@@ -123,6 +124,11 @@ function ownershipIssues(found: readonly FoundDefinition[]): DriftIssue[] {
 function systemOwner({ path }: FoundDefinition): DriftIssue {
   const message = `the service of the system ${path} owns this gateway; svc installs none of the user beside it, and changes nothing there`;
   return { id: "service/system-unit-owner", severity: "info", message, fix: "edit it as root", isReinstall: false };
+}
+
+/** The same issue where svc writes nothing. */
+function forAdministrator(issue: DriftIssue, { path }: FoundDefinition): DriftIssue {
+  return { ...issue, fix: `change ${path} as root and load it again`, isReinstall: false };
 }
 
 function noLinger(user: string): DriftIssue {

@@ -90,7 +90,9 @@ async function requireOurs(cli: CliContext, { manager, found }: Supervision, por
   const owner = await cli.lockOwner();
   if (owner) {
     const isOurs = found[0] !== undefined && isOwnedBy(await manager.state(found[0]), owner.pid);
-    if (!isOurs) throw errors.gatewayUnsupervised({ pid: owner.pid, command: commandFor(cli, "gateway stop") });
+    // One that ended meanwhile, to be started anew, is nobody's.
+    const isThere = isOurs || (await cli.lockOwner())?.pid === owner.pid;
+    if (!isOurs && isThere) throw errors.gatewayUnsupervised({ pid: owner.pid, command: commandFor(cli, "gateway stop") });
   }
   const holder = (await cli.ports.holders(port)).find(({ pid }) => pid !== owner?.pid);
   if (holder) throw errors.servicePortTaken({ port, ...holder });

@@ -13,6 +13,8 @@ import { findOtherServices } from "./other-services.ts";
 import type { CommandResult } from "./run-command.ts";
 import { renderUnit } from "./systemd-unit.ts";
 
+const packageRoot = join(import.meta.dirname, "../../..");
+
 /** A machine whose root is a folder of the test, and where every program ends as `answer` says. */
 async function machine(platform: ServicePlatform, answer: Partial<CommandResult> = {}) {
   const root = await mkdtemp(join(tmpdir(), "svc-root-"));
@@ -31,12 +33,13 @@ async function machine(platform: ServicePlatform, answer: Partial<CommandResult>
       return { code: 0, stdout: "", stderr: "", ...answer };
     },
   };
-  const paths = { profile: "", stateDir: join(home, ".svc"), configPath: join(home, ".svc/svc.json"), packageRoot: "/opt/svc" };
-  const cli = { env: {}, paths, lockOwner: async () => undefined } as unknown as CliContext;
+  const paths = { profile: "", stateDir: join(home, ".svc"), configPath: join(home, ".svc/svc.json"), packageRoot };
+  const ports = { ofNextStart: async () => ({ port: 18_789, source: "default" }) };
+  const cli = { env: {}, paths, ports, lockOwner: async () => undefined } as unknown as CliContext;
   const spec = {
     profile: "",
-    nodePath: "/usr/bin/node",
-    entryPath: "/opt/svc/bin/svc.mjs",
+    nodePath: process.execPath,
+    entryPath: join(packageRoot, "bin/svc.mjs"),
     port: 18_789,
     stateDir: paths.stateDir,
     home,
@@ -71,6 +74,17 @@ test("a unit of the system owns the gateway: none of the user is installed or re
     audit: { ok: true, issues: [{ id: "service/system-unit-owner", severity: "info", isReinstall: false }] },
   });
   expect(calls).toEqual([expect.stringMatching(/^systemctl show svc-gateway\.service /)]);
+});
+
+test("drift of a unit of the system is told, and is the administrator's to end", async () => {
+  const { root, cli, spec, write, look } = await machine("linux");
+  await write("etc/systemd/system/svc-gateway.service", renderUnit({ ...spec, port: 19_000 }, { account: "me" }));
+  const { audit } = await inspectService(cli, await look());
+  const fix = `change ${join(root, "etc/systemd/system/svc-gateway.service")} as root and load it again`;
+  expect(audit.issues).toMatchObject([
+    { id: "service/system-unit-owner" },
+    { id: "service/port-drift", message: "installed 19000, config says 18789", fix, isReinstall: false },
+  ]);
 });
 
 test("start and restart of a unit of the system go to the manager of the system, and a refusal says who may", async () => {
