@@ -192,36 +192,44 @@ test("a difference in variables shows names only", () => {
   expect(fileDiff(file, Buffer.from(file.content))).toEqual([]);
 });
 
-test.each([
-  [
-    "ActiveState=active\nMainPID=42\nUnitFileState=enabled\nNeedDaemonReload=no\nExecMainStatus=0\n",
-    { status: "running", pid: 42, isEnabled: true, lastExit: null },
-  ],
-  [
-    "ActiveState=failed\nMainPID=0\nUnitFileState=disabled\nNeedDaemonReload=yes\nExecMainStatus=78\n",
-    { status: "failed", isEnabled: false, lastExit: 78, isStale: true },
-  ],
-  ["ActiveState=inactive\nMainPID=0\nUnitFileState=enabled\n", { status: "stopped", lastExit: null }],
-  ["ActiveState=activating\nMainPID=0\nExecMainStatus=1\n", { status: "failed", lastExit: 1 }],
-  ["", { status: "unknown" }],
-])("systemctl's %j means %j", (text, state) => expect(toState(text)).toMatchObject(state));
+test("the state of a unit is read from what systemctl shows", () => {
+  const rows: Array<[string, object]> = [
+    [
+      "ActiveState=active\nMainPID=42\nUnitFileState=enabled\nNeedDaemonReload=no\nExecMainStatus=0\n",
+      { status: "running", pid: 42, isEnabled: true, lastExit: null },
+    ],
+    [
+      "ActiveState=failed\nMainPID=0\nUnitFileState=disabled\nNeedDaemonReload=yes\nExecMainStatus=78\n",
+      { status: "failed", isEnabled: false, lastExit: 78, isStale: true },
+    ],
+    ["ActiveState=inactive\nMainPID=0\nUnitFileState=enabled\n", { status: "stopped", lastExit: null }],
+    ["ActiveState=activating\nMainPID=0\nExecMainStatus=1\n", { status: "failed", lastExit: 1 }],
+    ["", { status: "unknown" }],
+  ];
+  for (const [text, state] of rows) expect(toState(text)).toMatchObject(state);
+});
 
-test.each([
-  [
-    { code: 0, stdout: "gui/501/ai.svc.gateway = {\n\tstate = running\n\tpid = 42\n}", stderr: "" },
-    "",
-    { status: "running", pid: 42, isEnabled: true },
-  ],
-  [{ code: 0, stdout: "\tstate = not running\n\tlast exit code = 1\n", stderr: "" }, "", { status: "failed", lastExit: 1 }],
-  [{ code: 0, stdout: "\tlast exit code = 0\n", stderr: "" }, '\t"ai.svc.gateway" => disabled\n', { status: "stopped", isEnabled: false }],
-  [{ code: 113, stdout: "", stderr: "Could not find service" }, '\t"ai.svc.gateway" => false\n', { status: "stopped", isEnabled: true }],
-  [
-    { code: undefined, stdout: "", stderr: "", problem: "not found on this machine" },
-    "",
-    { status: "unknown", problem: "not found on this machine" },
-  ],
-])("launchctl's %j with %j means %j", (job, disabled, state) => {
-  expect(launchdState({ job, disabled, label: "ai.svc.gateway" })).toMatchObject(state);
+test("the state of an agent is read from what launchctl prints", () => {
+  const rows: Array<[Parameters<typeof launchdState>[0]["job"], string, object]> = [
+    [
+      { code: 0, stdout: "gui/501/ai.svc.gateway = {\n\tstate = running\n\tpid = 42\n}", stderr: "" },
+      "",
+      { status: "running", pid: 42, isEnabled: true },
+    ],
+    [{ code: 0, stdout: "\tstate = not running\n\tlast exit code = 1\n", stderr: "" }, "", { status: "failed", lastExit: 1 }],
+    [
+      { code: 0, stdout: "\tlast exit code = 0\n", stderr: "" },
+      '\t"ai.svc.gateway" => disabled\n',
+      { status: "stopped", isEnabled: false },
+    ],
+    [{ code: 113, stdout: "", stderr: "Could not find service" }, '\t"ai.svc.gateway" => false\n', { status: "stopped", isEnabled: true }],
+    [
+      { code: undefined, stdout: "", stderr: "", problem: "not found on this machine" },
+      "",
+      { status: "unknown", problem: "not found on this machine" },
+    ],
+  ];
+  for (const [job, disabled, state] of rows) expect(launchdState({ job, disabled, label: "ai.svc.gateway" })).toMatchObject(state);
 });
 
 test.each([
