@@ -29,9 +29,8 @@ export default definePlugin({
       transcripts: sessions.transcripts,
       threads: { hold: holdUnderPressure(ctx) },
     });
-    // Runs after the next one: an index may still fail while it is closed.
-    ctx.onDispose(() => gateway.setReadiness("memoryIndex", undefined));
-    ctx.onDispose(() => memory.close());
+    // An index may still fail while it is closed.
+    ctx.onDispose(() => memory.close().finally(() => gateway.setReadiness("memoryIndex", undefined)));
 
     registerMemoryService(ctx, memory);
     let tools = registerTools(ctx, memory, settings);

@@ -34,6 +34,10 @@ async function attempts(errors: Error[]): Promise<number[]> {
   return at;
 }
 
+test("a gateway that is short of memory is waited for", async () => {
+  expect(await attempts([protocolErrors.memoryPressure()])).toEqual([0, 250]);
+});
+
 test("work that cannot be taken now is tried again after 0.25 s, doubling to 2 s", async () => {
   expect(await attempts(Array.from({ length: 6 }, () => busy()))).toEqual([0, 250, 750, 1_750, 3_750, 5_750, 7_750]);
 });
