@@ -133,6 +133,13 @@ test("a missing plugin with an entry can be switched off; elsewhere a person dec
   expect(at("plugins.slots.memory")).not.toHaveProperty("fixable");
 });
 
+test("a disk that is nearly full is freed of logs, if there are any to speak of", () => {
+  expect(found({ freeBytes: 1, logs: { path: "/s/logs", bytes: 50_000_000 } })[0]).not.toHaveProperty("fixable");
+  expect(found({ freeBytes: 1, logs: { path: "/s/logs", bytes: 50_000_001 } })).toMatchObject([
+    { id: "disk/free", path: "/s/logs", fixable: true },
+  ]);
+});
+
 test("origins that are not written, or some that are, are nobody's fault", () => {
   for (const configured of [undefined, ["https://ui.example"]])
     expect(found({ origins: { configured, port: 1, scheme: "http" } })).toEqual([]);

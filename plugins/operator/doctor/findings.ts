@@ -1,7 +1,7 @@
 import type { DoctorFinding } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import type { OwnFinding } from "./checks.ts";
-import { MAX_LOG_BYTES } from "./logs.ts";
+import { MAX_LOG_BYTES, SPARE_LOG_BYTES } from "./logs.ts";
 import type { WatchLimits } from "./machine.ts";
 import { type NativeEvidence, nativeReason } from "./native.ts";
 import { type PortEvidence, portFindings } from "./port-checks.ts";
@@ -228,7 +228,7 @@ function secretFindings({ secrets }: Evidence): OwnFinding[] {
   });
 }
 
-function machineFindings({ node, freeBytes, network }: Evidence): OwnFinding[] {
+function machineFindings({ node, freeBytes, network, logs }: Evidence): OwnFinding[] {
   const found: OwnFinding[] = [];
   if (network !== undefined) {
     found.push({
@@ -244,7 +244,8 @@ function machineFindings({ node, freeBytes, network }: Evidence): OwnFinding[] {
   }
   if (freeBytes !== undefined && freeBytes < MIN_FREE_BYTES) {
     const message = `${Math.round(freeBytes / 1_000_000)} MB are free where the state is kept; a full disk stops every write`;
-    found.push({ id: "disk/free", severity: "warning", message });
+    const prune = { path: logs.path, fix: "svc doctor --fix deletes the oldest logs; free some more space by hand", fixable: true };
+    found.push({ id: "disk/free", severity: "warning", message, ...(logs.bytes > SPARE_LOG_BYTES ? prune : {}) });
   }
   return found;
 }

@@ -5,7 +5,7 @@ import { type CliContext, type DoctorFinding, messageOf } from "svc/sdk";
 import { withValueAt } from "svc/sdk/internal";
 import { seededOrigins } from "./findings.ts";
 import { originsOf } from "./gather.ts";
-import { pruneLogs } from "./logs.ts";
+import { pruneLogs, SPARE_LOG_BYTES } from "./logs.ts";
 import { reinstallService } from "./service-checks.ts";
 
 /** One thing that was done, or why it was not. */
@@ -38,6 +38,7 @@ const fileFixes: Record<string, (path: string) => Promise<string>> = {
   "state/perms": tighten,
   "state/leftovers": removeFolder,
   "lock/stale": remove,
+  "disk/free": (path) => pruneLogs(dirname(path), SPARE_LOG_BYTES),
   "logs/size": (path) => pruneLogs(dirname(path)),
   "memory/orphan-temp": remove,
 };

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { logFiles, surplusLogs } from "./logs.ts";
+import { logFiles, pruneLogs, surplusLogs } from "./logs.ts";
 
 const file = (name: string, bytes: number, mtimeMs: number) => ({ path: `/s/logs/${name}`, bytes, mtimeMs });
 const names = (files: Array<{ path: string }>) => files.map(({ path }) => path.slice("/s/logs/".length));
@@ -30,4 +30,18 @@ test("files are found with their sizes, folders are none", async () => {
   mkdirSync(join(dir, "logs/folder"), { recursive: true });
   writeFileSync(join(dir, "logs/a.jsonl"), "12345");
   expect(await logFiles(dir)).toMatchObject([{ path: join(dir, "logs/a.jsonl"), bytes: 5 }]);
+});
+
+test("the oldest are deleted, and it is said how much that was", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "svc-logs-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  mkdirSync(join(dir, "logs"));
+  for (const day of [1, 2]) {
+    const path = join(dir, `logs/gateway-2026-01-0${day}.jsonl`);
+    writeFileSync(path, "x".repeat(600_000));
+    utimesSync(path, day, day);
+  }
+  expect(await pruneLogs(dir, 1_000_000)).toBe("deleted 1 files, 1 MB");
+  expect(existsSync(join(dir, "logs/gateway-2026-01-01.jsonl"))).toBe(false);
+  expect(await pruneLogs(dir, 1)).toBe("no file of svc is left to delete");
 });

@@ -3,6 +3,8 @@ import { join } from "node:path";
 
 /** All logs together; the writer keeps to it, but not what it did not write. */
 export const MAX_LOG_BYTES = 500_000_000;
+/** So much is left of them when the disk is nearly full. */
+export const SPARE_LOG_BYTES = 50_000_000;
 /** Names of logs that are not written to any more, or are begun anew: of gateways by day and number, of services and restarts. */
 const logName = /^(gateway-\d{4}-\d{2}-\d{2}\.jsonl|restarts\.jsonl|service\.(out|err)\.log)(\.\d+)?$/;
 
@@ -41,8 +43,8 @@ export function surplusLogs(files: readonly LogFile[], maxBytes = MAX_LOG_BYTES)
 }
 
 /** Deletes the oldest logs. @returns what was done */
-export async function pruneLogs(stateDir: string): Promise<string> {
-  const surplus = surplusLogs(await logFiles(stateDir));
+export async function pruneLogs(stateDir: string, maxBytes = MAX_LOG_BYTES): Promise<string> {
+  const surplus = surplusLogs(await logFiles(stateDir), maxBytes);
   for (const { path } of surplus) await rm(path, { force: true });
   const freed = surplus.reduce((sum, { bytes }) => sum + bytes, 0);
   return surplus.length === 0 ? "no file of svc is left to delete" : `deleted ${surplus.length} files, ${Math.round(freed / 1_000_000)} MB`;
