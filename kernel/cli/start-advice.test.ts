@@ -23,6 +23,11 @@ describe("where no gateway answers, the next step is one that is not refused:", 
       "name the gateway elsewhere with: svc config set gateway.remote.url wss://…, or run one here after: svc config set gateway.mode local",
     ],
     ["of another machine", { target: { ...here, host: "gw.example" } }, "check the address, and that a gateway runs there"],
+    [
+      "in mode remote with an address",
+      { config: { ...good, config: { gateway: { mode: "remote", remote: { url: "wss://gw.example" } } } } },
+      "check the address, and that a gateway runs there",
+    ],
     ["of gateway.remote", { target: { ...here, portSource: "remote" } }, "check the address, and that a gateway runs there"],
     ["where nothing runs", { target: here }, "start it with: svc gateway"],
     [

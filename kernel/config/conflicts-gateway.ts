@@ -2,8 +2,22 @@ import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Conflict } from "./conflict.ts";
 
 /** Rules within `gateway`. */
-export function gatewayConflicts({ gateway }: SvcConfig): Conflict[] {
-  return [...authConflicts(gateway), ...listenerConflicts(gateway)];
+export function gatewayConflicts({ gateway, plugins }: SvcConfig): Conflict[] {
+  return [...authConflicts(gateway), ...listenerConflicts(gateway), ...publisherConflicts(gateway, plugins)];
+}
+
+/** Publishing is the work of a plugin; without it the mode would have no effect. */
+function publisherConflicts({ tailscale }: SvcConfig["gateway"], plugins: SvcConfig["plugins"]): Conflict[] {
+  const isOff = plugins.enabled === false || plugins.entries.tailscale?.enabled === false || plugins.deny.includes("tailscale");
+  const isListed = plugins.allow === undefined || plugins.allow.includes("tailscale");
+  if (tailscale.mode === "off" || (!isOff && isListed)) return [];
+  return [
+    {
+      path: ["gateway", "tailscale", "mode"],
+      message: `tailscale mode "${tailscale.mode}" needs the plugin tailscale, which is switched off`,
+      hint: 'let it run (plugins.entries.tailscale, plugins.allow, plugins.deny), or set tailscale.mode: "off"',
+    },
+  ];
 }
 
 function authConflicts({ auth, trustedProxies }: SvcConfig["gateway"]): Conflict[] {

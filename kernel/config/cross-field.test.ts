@@ -43,6 +43,18 @@ const cases: Case[] = [
     "gateway.bind",
   ],
   [
+    "tailscale needs its plugin",
+    { gateway: { tailscale: { mode: "serve" } }, plugins: { allow: ["tailscale"] } },
+    { gateway: { tailscale: { mode: "serve" } }, plugins: { allow: ["store"] } },
+    "gateway.tailscale.mode",
+  ],
+  [
+    "tailscale needs its plugin switched on",
+    { gateway: { tailscale: { mode: "off" } }, plugins: { entries: { tailscale: { enabled: false } } } },
+    { gateway: { tailscale: { mode: "serve" } }, plugins: { entries: { tailscale: { enabled: false } } } },
+    "gateway.tailscale.mode",
+  ],
+  [
     "tailscale needs bind loopback",
     { gateway: { bind: "loopback", tailscale: { mode: "serve" } } },
     { gateway: { bind: "lan", tailscale: { mode: "serve" } } },

@@ -58,6 +58,11 @@ describe("in gateway.mode remote a command speaks to the gateway that gateway.re
     expect(err + out).not.toContain(ownToken);
   });
 
+  test("also those that work without one", async () => {
+    const { out } = await svc({ url: gateway.wsUrl, token: gateway.token }, "plugins", "list", "--json");
+    expect(JSON.parse(out)).toMatchObject({ gateway: "running" });
+  });
+
   test("svc gateway status says which gateway that is", async () => {
     const { code, out } = await svc({ url: gateway.wsUrl, token: gateway.token }, "gateway", "status", "--json");
     expect(code).toBe(0);
