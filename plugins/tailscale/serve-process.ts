@@ -45,7 +45,7 @@ export async function startServe({ mode, target, name, env, signal }: ServeQuest
     signal.addEventListener("abort", () => resolve("late"), { once: true });
     said.onText = () => {
       if (said.text.includes(url)) resolve("available");
-      else if (/not enabled on your tailnet/i.test(said.text)) resolve("late");
+      else if (enableLink(said.text) !== undefined) resolve("late");
     };
   });
   const outcome = await Promise.race([available, ended.then((reason) => ({ reason }))]);
@@ -53,12 +53,17 @@ export async function startServe({ mode, target, name, env, signal }: ServeQuest
   said.onText = () => undefined;
   if (outcome === "available" && child.pid !== undefined) return { pid: child.pid, ended, stop };
   await stop();
-  if (typeof outcome === "object") throw new PublishFailure(outcome.reason, "see tailscale status");
+  if (typeof outcome === "object" && enableLink(said.text) === undefined) throw new PublishFailure(outcome.reason, "see tailscale status");
   throw notAvailable(mode, said.text);
 }
 
+/** Finds the page on which an administrator switches it on for the tailnet; the program waits for that, or ends. */
+function enableLink(text: string): string | undefined {
+  return /(https:\/\/login\.tailscale\.com\/[\w/?=&.-]{1,200})\s/.exec(text)?.[1];
+}
+
 function notAvailable(mode: string, text: string): PublishFailure {
-  const enable = /https:\/\/login\.tailscale\.com\/[\w/?=&.-]{1,200}/.exec(text)?.[0];
+  const enable = enableLink(text);
   if (enable !== undefined) return new PublishFailure(`${mode} is not enabled in the tailnet`, `enable it: ${enable}`);
   return new PublishFailure(`tailscale ${mode} did not say that the address is available${lastWords(text)}`, "see tailscale status");
 }
@@ -87,7 +92,7 @@ function lastWords(text: string): string {
 
 async function endChild(child: ChildProcess, ended: Promise<string>): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
+  child.kill("SIGINT"); // as Ctrl-C, which it asks for
   const hard = setTimeout(() => child.kill("SIGKILL"), END_MS);
   await ended;
   clearTimeout(hard);

@@ -148,6 +148,11 @@ describe("a gateway whose port cannot be published does not start", () => {
       "ended with code 1: foreground listener",
     ],
     [
+      "when the program ends because the tailnet does not allow it",
+      { refusal: "Serve is not enabled on your tailnet.\nTo enable, visit:\n\n   https://login.tailscale.com/f/serve?node=nXYZ" },
+      "enable it: https://login.tailscale.com/f/serve?node=nXYZ",
+    ],
+    [
       "when the tailnet does not allow it",
       { advice: "Serve is not enabled on your tailnet.\nTo enable, visit:\n\n   https://login.tailscale.com/f/serve?node=nXYZ" },
       "enable it: https://login.tailscale.com/f/serve?node=nXYZ",
