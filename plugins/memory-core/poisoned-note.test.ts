@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { type PluginKv, startWorker } from "svc/sdk";
 import { eventually } from "svc/sdk/testing";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { memoryHealth } from "./health.ts";
 import { type IndexThreadOptions, startIndexThread } from "./index-worker-host.ts";
 import { noHostHandlers } from "./no-host-handlers.ts";
@@ -175,7 +175,9 @@ test("a thread that cannot be ended makes requests fail at once, and the next on
   expect(index.state()).toMatchObject({ isDown: true, lastError: expect.stringContaining("did not answer") });
   expect(started).toBe(1);
 
-  writeFileSync(pipe, "");
+  // Open for both ends: one for writing alone would wait for ever where the thread was ended before it came to read.
+  const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+  onTestFinished(() => closeSync(end));
   await eventually(() => index.state().isDown === undefined, 30_000);
   await eventually(async () => (await paths(index, "router")).length === 1, 30_000);
 }, 90_000);
