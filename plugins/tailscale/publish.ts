@@ -22,12 +22,36 @@ const passedOn = ["PATH", "HOME", "USERPROFILE", "SystemRoot", "LANG"];
  * @throws {SvcError} `tailscale-failed`
  */
 export async function publish(ctx: PluginContext, settings: PublishSettings): Promise<void> {
-  const gateway = ctx.service("gateway@1");
-  const env = Object.fromEntries(passedOn.flatMap((name) => (ctx.env[name] === undefined ? [] : [[name, ctx.env[name]]]))) as Record<
-    string,
-    string
-  >;
+  const env = Object.fromEntries(passedOn.flatMap((name) => (ctx.env[name] === undefined ? [] : [[name, ctx.env[name]]]))) as Environment;
   const { mode, resetOnExit } = settings;
+  const publisher = createPublisher(ctx, settings, env);
+  ctx.onDispose(async () => {
+    await publisher.close();
+    await forgetServe(ctx.stateDir);
+    if (resetOnExit) await reset(ctx, mode, env);
+  });
+  ctx.registerHealthCheck({
+    id: "published",
+    run() {
+      const problem = publisher.problem();
+      return problem === undefined ? { ok: true, level: "info", message: "published" } : { ok: false, level: "error", message: problem };
+    },
+  });
+  const left = await endLeftover(ctx.stateDir);
+  if (left !== undefined) ctx.logger.warn(`ended tailscale ${mode} of a gateway that was killed`, { pid: left });
+  await publisher.open().catch((error: unknown) => {
+    const advice = error instanceof PublishFailure ? error.advice : "see tailscale status";
+    const refusal = tailscaleErrors.tailscaleFailed({ mode, reason: messageOf(error), advice }, { cause: error });
+    ctx.service("gateway@1").refuseStart(refusal);
+    throw refusal;
+  });
+}
+
+type Environment = Record<string, string>;
+
+/** Owns the process that publishes, and starts it again when it ends by itself. */
+function createPublisher(ctx: PluginContext, settings: PublishSettings, env: Environment) {
+  const gateway = ctx.service("gateway@1");
   const state = { child: undefined as ServeProcess | undefined, problem: undefined as string | undefined, isStopping: false };
   let pauseMs = FIRST_PAUSE_MS;
 
@@ -38,7 +62,7 @@ export async function publish(ctx: PluginContext, settings: PublishSettings): Pr
     state.problem = undefined;
     await rememberServe(ctx.stateDir, child.pid);
     const published = gateway.publish(`https://${name}`);
-    ctx.logger.info(`published in the ${mode === "serve" ? "tailnet" : "internet"} as https://${name}/`);
+    ctx.logger.info(`published in the ${settings.mode === "serve" ? "tailnet" : "internet"} as https://${name}/`);
     void child.ended.then((reason) => {
       published.dispose();
       if (!state.isStopping) lost(reason);
@@ -55,32 +79,18 @@ export async function publish(ctx: PluginContext, settings: PublishSettings): Pr
     pauseMs = FIRST_PAUSE_MS;
     gateway.invalidateHealth();
   };
-
-  ctx.onDispose(async () => {
-    state.isStopping = true;
-    await state.child?.stop();
-    await forgetServe(ctx.stateDir);
-    if (resetOnExit) await reset(ctx, mode, env);
-  });
-  ctx.registerHealthCheck({
-    id: "published",
-    run: () =>
-      state.problem === undefined
-        ? { ok: true, level: "info", message: "published" }
-        : { ok: false, level: "error", message: state.problem },
-  });
-  const left = await endLeftover(ctx.stateDir);
-  if (left !== undefined) ctx.logger.warn(`ended tailscale ${mode} of a gateway that was killed`, { pid: left });
-  await open().catch((error: unknown) => {
-    const advice = error instanceof PublishFailure ? error.advice : "see tailscale status";
-    const refusal = tailscaleErrors.tailscaleFailed({ mode, reason: messageOf(error), advice }, { cause: error });
-    gateway.refuseStart(refusal);
-    throw refusal;
-  });
+  return {
+    open,
+    problem: () => state.problem,
+    async close() {
+      state.isStopping = true;
+      await state.child?.stop();
+    },
+  };
 }
 
 /** Takes back everything that this machine publishes in that mode, whoever did it. */
-async function reset(ctx: PluginContext, mode: PublishSettings["mode"], env: Record<string, string>): Promise<void> {
+async function reset(ctx: PluginContext, mode: PublishSettings["mode"], env: Environment): Promise<void> {
   // The plugin's own signal has ended by now.
   await runTailscale([mode, "reset"], { env, signal: AbortSignal.timeout(5_000) }).catch((error: unknown) =>
     ctx.logger.warn(`tailscale ${mode} reset failed`, { error: messageOf(error) }),
