@@ -1,6 +1,6 @@
 import { REDACTED_VALUE } from "../../sdk/config/fields.ts";
-import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { idsOf, ownValue } from "../../sdk/config/tree.ts";
+import { formatConfigPath } from "../../sdk/internal/config-paths.ts";
 import { isRecord } from "../../sdk/is-record.ts";
 import type { ConfigText } from "../../sdk/types/config-file.ts";
 import { editText } from "./edit-text.ts";

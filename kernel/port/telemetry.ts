@@ -10,7 +10,10 @@ export interface PortTelemetry {
   /** Counts a request at its end. */
   watch(res: ServerResponse, req: IncomingMessage): void;
   /** Serves a request as a span that ends with the answer. @param route declared path of its route; undefined: none claims it */
-  serve<T>(at: { req: IncomingMessage; res: ServerResponse; route: string | undefined }, work: () => T | PromiseLike<T>): T | PromiseLike<T>;
+  serve<T>(
+    at: { req: IncomingMessage; res: ServerResponse; route: string | undefined },
+    work: () => T | PromiseLike<T>,
+  ): T | PromiseLike<T>;
   /** Runs a method as a span and takes its time. */
   call<T>(method: string, traceparent: string | undefined, work: () => Promise<T>): Promise<T>;
 }

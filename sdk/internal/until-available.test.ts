@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { defineErrors } from "../errors.ts";
 import { type FakeClock, fakeClock } from "../testing/fake-clock.ts";
 import type { Logger } from "../types/common.ts";
 import type { OpResult } from "../types/store.ts";
@@ -35,7 +36,8 @@ async function attempts(errors: Error[]): Promise<number[]> {
 }
 
 test("a gateway that is short of memory is waited for", async () => {
-  expect(await attempts([protocolErrors.memoryPressure()])).toEqual([0, 250]);
+  const short = defineErrors({ "memory-pressure": { message: "short of memory", http: 503, rpc: "UNAVAILABLE" } });
+  expect(await attempts([short.memoryPressure()])).toEqual([0, 250]);
 });
 
 test("work that cannot be taken now is tried again after 0.25 s, doubling to 2 s", async () => {

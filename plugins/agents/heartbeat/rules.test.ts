@@ -57,8 +57,7 @@ describe("a checklist", () => {
 });
 
 describe("the settings of an agent", () => {
-  const settings = (agents: SvcConfigInput["agents"], id = "main") =>
-    resolveHeartbeat(parseSharedConfig(agents ? { agents } : {}), id);
+  const settings = (agents: SvcConfigInput["agents"], id = "main") => resolveHeartbeat(parseSharedConfig(agents ? { agents } : {}), id);
 
   test("are the documented ones where none are written, and the same for an empty block", () => {
     const expected = {
