@@ -144,6 +144,6 @@ describe("a file that cannot be used", () => {
 
 test("the age of the last poll stands in health", async () => {
   const health = await gateway.rpc<{ jobs: Record<string, { lastRanAgeMs: number; intervalMs: number }> }>("health", { probe: true });
-  expect(Object.keys(health.jobs).sort()).toEqual(["configPoll", "health", "lock", "slowConsumers", "tick"]);
+  expect(Object.keys(health.jobs).sort()).toEqual(["configPoll", "health", "lock", "memory", "slowConsumers", "tick"]);
   for (const { lastRanAgeMs, intervalMs } of Object.values(health.jobs)) expect(lastRanAgeMs).toBeLessThan(3 * intervalMs);
 });
