@@ -71,7 +71,7 @@ test("a provider that keeps the contract passes every case", async () => {
 });
 
 const text = "a turn of text ends with one finish, after at most one usage";
-const meta = "the vendor's data of reasoning and calls goes back untouched, in order";
+const meta = "the vendor's data of reasoning, texts and calls goes back untouched, in order";
 const toolCalls = "tool calls come whole: one id each, arguments that are JSON, tools that were offered";
 const faults = "each fault is a ModelError of its class and shows no secret";
 const abort = "an abort in the middle rejects with AbortError within a second";

@@ -110,7 +110,9 @@ test.each(["--only", "--skip"])(
     const { code, out, err } = await svc("doctor", flag, "config/perms,config/permz");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toMatch(
-      new RegExp(`doctor ${flag}: unknown check "config/permz"; expected some of audit/chain, auth/ambiguous, .*hooks/broken.*memory/locked`),
+      new RegExp(
+        `doctor ${flag}: unknown check "config/permz"; expected some of audit/chain, auth/ambiguous, .*hooks/broken.*memory/locked`,
+      ),
     );
     expect(await svc("doctor", flag, "config/perms,memory/locked")).toMatchObject({ code: 0 });
   },

@@ -160,7 +160,7 @@ export const fullConfig: SvcConfigInput = {
     },
     tools: { allow: ["cron"], deny: ["web_fetch"] },
     tls: { enabled: true, certPath: "cert.pem", keyPath: "key.pem", caPath: "ca.pem" },
-    tailscale: { mode: "serve", resetOnExit: true },
+    tailscale: { mode: "off", resetOnExit: true },
     remote: {
       url: "wss://gateway.example",
       transport: "ssh",

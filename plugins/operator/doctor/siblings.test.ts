@@ -1,4 +1,3 @@
-import { parseSharedConfig } from "svc/sdk/internal";
 import { describe, expect, test } from "vitest";
 import { remoteFindings } from "./remote.ts";
 import { type ProfileUse, siblingFindings } from "./siblings.ts";
@@ -36,9 +35,7 @@ describe("gateways of several profiles", () => {
 
 describe("the gateway elsewhere", () => {
   const found = (remote: object, mode = "remote") => {
-    const { gateway } = parseSharedConfig({ gateway: { mode, remote } } as never) as never as {
-      gateway: Parameters<typeof remoteFindings>[0];
-    };
+    const gateway = { mode, remote: { transport: "direct", ...remote } } as Parameters<typeof remoteFindings>[0];
     return remoteFindings(gateway).map(({ id, path }) => [id, path]);
   };
 
