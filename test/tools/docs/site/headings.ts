@@ -24,7 +24,10 @@ export function anchorsOf(tokens: readonly Token[]): Anchors {
 /** The words of a token without its marks; of a table those of its cells. */
 export function plainText(token: Token | undefined): string {
   if (token === undefined) return "";
-  if (token.type === "table") return cellsOf(token as Tokens.Table).map(textOf).join(" ");
+  if (token.type === "table")
+    return cellsOf(token as Tokens.Table)
+      .map(textOf)
+      .join(" ");
   if (token.type === "list") return (token as Tokens.List).items.map(({ tokens }) => textOf(tokens)).join(" ");
   if (token.type === "space") return " ";
   const { tokens, text, raw } = token as Tokens.Generic;

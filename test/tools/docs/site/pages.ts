@@ -52,7 +52,14 @@ function page(source: string, text: string, resolve: (href: string) => string | 
   const anchors = anchorsOf(tokens);
   marked.use({ renderer: renderer(anchors, resolve) });
   const title = plainText(tokens.find((token) => token.type === "heading") as Tokens.Heading | undefined) || source;
-  return { source, url: urlOf(source), title, group: groupOf(source), html: marked.parser(tokens), sections: sectionsOf(tokens, anchors, title) };
+  return {
+    source,
+    url: urlOf(source),
+    title,
+    group: groupOf(source),
+    html: marked.parser(tokens),
+    sections: sectionsOf(tokens, anchors, title),
+  };
 }
 
 function renderer(anchors: Anchors, resolve: (href: string) => string | undefined) {
@@ -67,7 +74,9 @@ function renderer(anchors: Anchors, resolve: (href: string) => string | undefine
     },
     image({ href, text }: Tokens.Image) {
       const target = resolve(href);
-      return target === undefined || /^https?:/.test(target) ? escapeHtml(text) : `<img src="${escapeHtml(target)}" alt="${escapeHtml(text)}">`;
+      return target === undefined || /^https?:/.test(target)
+        ? escapeHtml(text)
+        : `<img src="${escapeHtml(target)}" alt="${escapeHtml(text)}">`;
     },
     html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
   };

@@ -17,7 +17,10 @@ export function isPage(path: string): boolean {
  * @param files Markdown files by path below the root
  * @returns files of the site by their path, and the files to copy beside them
  */
-export function site(files: ReadonlyMap<string, string>, has: (path: string) => boolean): { files: Map<string, string>; assets: Set<string> } {
+export function site(
+  files: ReadonlyMap<string, string>,
+  has: (path: string) => boolean,
+): { files: Map<string, string>; assets: Set<string> } {
   const { pages, assets } = sitePages(files, has);
   const out = new Map(pages.map((page) => [page.url, document(page, pages)]));
   const index = pages.flatMap(({ url, title, sections }) =>
