@@ -70,8 +70,7 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
       deps.telemetry.watch(res, req);
       res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
     } else if (!answerProbe(req, res, deps.probe, (asking) => probeAuth(asking, deps))) {
-      logEnd(req, res, deps.logger);
-      deps.telemetry.watch(res, req);
+      deps.telemetry.watch(res, req, (ms) => logEnd(req, res, ms, deps.logger));
       try {
         route(req, res);
       } catch (error) {
@@ -88,15 +87,12 @@ function routeName(match: RouteMatch | undefined): string | undefined {
 }
 
 /** A line for each request at its end; never its query, which may hold a secret. */
-function logEnd(req: IncomingMessage, res: ServerResponse, logger: Logger): void {
-  const started = performance.now();
-  res.on("close", () =>
-    logger.debug("http", () => {
-      const cut = res.writableFinished ? {} : { cut: true };
-      const ms = Math.round((performance.now() - started) * 10) / 10;
-      return { method: req.method, path: pathOf(req.url), status: res.statusCode, ms, remote: req.socket.remoteAddress, ...cut };
-    }),
-  );
+function logEnd(req: IncomingMessage, res: ServerResponse, tookMs: number, logger: Logger): void {
+  logger.debug("http", () => {
+    const cut = res.writableFinished ? {} : { cut: true };
+    const ms = Math.round(tookMs * 10) / 10;
+    return { method: req.method, path: pathOf(req.url), status: res.statusCode, ms, remote: req.socket.remoteAddress, ...cut };
+  });
 }
 
 type Eventual<T> = T | PromiseLike<T>;

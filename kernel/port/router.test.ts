@@ -70,6 +70,15 @@ describe("a path is answered by", () => {
     }
   });
 
+  test("a plugin that its first request loads, before the fallback, wherever its path lies", async () => {
+    const waiting = new Set(["/figures"]);
+    const { table, found } = await portOf([[route("/", page), "ui"]], (path) =>
+      waiting.delete(path) ? Promise.resolve(void table.add(route("/figures"), "late")) : undefined,
+    );
+    expect(await found("/figures")).toBe("late /figures");
+    expect(await found("/other")).toBe("ui / other");
+  });
+
   test("a fallback below its own base path only", async () => {
     const { found } = await portOf([[route("/ui", page), "ui"]]);
     expect([await found("/ui/x"), await found("/ui"), await found("/other")]).toEqual(["ui /ui ui/x", "ui /ui ui", "nobody"]);

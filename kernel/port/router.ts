@@ -66,16 +66,15 @@ function buildApp(groups: readonly RouteGroup[], options: AppOptions): H3 {
   const answerBy = (exchange: Exchange, group: RouteGroup, entry: RouteEntry | undefined) =>
     options.answer(exchange, { group, entry, rest: restOf(exchange.path, group) });
 
-  const unclaimed = (exchange: Exchange) => {
-    const loading = lookedUpAgain.has(exchange.event) ? undefined : options.load(exchange.path);
-    if (!loading) return options.answer(exchange, undefined);
-    lookedUpAgain.add(exchange.event);
-    return loading.then(() => options.again(exchange.event));
-  };
   const otherwise = (exchange: Exchange) => {
-    const { path, req } = exchange;
+    const { event, path, req } = exchange;
+    const loading = lookedUpAgain.has(event) ? undefined : options.load(path);
+    if (loading) {
+      lookedUpAgain.add(event);
+      return loading.then(() => options.again(event));
+    }
     const isPage = fallback && isBelow(path, fallback.path) && !apiPaths.some((api) => isBelow(path, api));
-    return isPage ? answerBy(exchange, fallback, entryOf(fallback, req)) : unclaimed(exchange);
+    return isPage ? answerBy(exchange, fallback, entryOf(fallback, req)) : options.answer(exchange, undefined);
   };
   const asWritten = (exchange: Exchange) => {
     const owner = ownerOf(claiming, exchange.path);

@@ -7,8 +7,8 @@ import type { Tracer } from "../operations/tracer.ts";
 
 /** Figures and traces of what comes over the port. */
 export interface PortTelemetry {
-  /** Counts a request at its end. */
-  watch(res: ServerResponse, req: IncomingMessage): void;
+  /** Counts a request at its end, and says then how long it took. */
+  watch(res: ServerResponse, req: IncomingMessage, onEnd?: (ms: number) => void): void;
   /** Serves a request as a span that ends with the answer. @param route declared path of its route; undefined: none claims it */
   serve<T>(
     at: { req: IncomingMessage; res: ServerResponse; route: string | undefined },
@@ -28,13 +28,15 @@ export function createPortTelemetry(metrics: MetricRegistry, tracer: Tracer): Po
   const { requests, durations, calls } = declare(metrics);
   const routes = new WeakMap<ServerResponse, string>();
   return {
-    watch(res, req) {
+    watch(res, req, onEnd) {
       const started = performance.now();
       res.on("close", () => {
         const route = routes.get(res) ?? NO_ROUTE;
         const method = methods.has(req.method ?? "") ? (req.method as string) : "other";
         requests.add(1, route, method, String(res.statusCode));
-        durations.observe(performance.now() - started, route);
+        const ms = performance.now() - started;
+        durations.observe(ms, route);
+        onEnd?.(ms);
       });
     },
     serve({ req, res, route }, work) {

@@ -33,9 +33,7 @@ export async function startServe({ mode, target, name, env, signal }: ServeQuest
   const said = collect(child);
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(failureOf(error, `tailscale ${mode}`).message));
-    child.once("close", (code, by) =>
-      resolve(`tailscale ${mode} ended with ${code === null ? by : `code ${code}`}${lastWords(said.text)}`),
-    );
+    child.once("close", (code, by) => resolve(`tailscale ${mode} ended with ${code === null ? by : `code ${code}`}${lastLine(said.text)}`));
   });
   const stop = () => endChild(child, ended);
   const url = `https://${name}`;
@@ -65,7 +63,7 @@ function enableLink(text: string): string | undefined {
 function notAvailable(mode: string, text: string): PublishFailure {
   const enable = enableLink(text);
   if (enable !== undefined) return new PublishFailure(`${mode} is not enabled in the tailnet`, `enable it: ${enable}`);
-  return new PublishFailure(`tailscale ${mode} did not say that the address is available${lastWords(text)}`, "see tailscale status");
+  return new PublishFailure(`tailscale ${mode} did not say that the address is available${lastLine(text)}`, "see tailscale status");
 }
 
 interface Said {
@@ -85,7 +83,7 @@ function collect(child: ChildProcess): Said {
   return said;
 }
 
-function lastWords(text: string): string {
+function lastLine(text: string): string {
   const line = text.trim().split("\n").at(-1)?.trim().slice(0, 300) ?? "";
   return line === "" ? "" : `: ${line}`;
 }

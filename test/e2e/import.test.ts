@@ -93,7 +93,7 @@ test("each thing that does not come is listed with its place and reason, and no 
     "agents/main/sessions/sessions.json: agent:main:escape": "it names no transcript",
     "workspace/memory/passwd.md": "is a symbolic link",
     "workspace/AGENTS.md": expect.stringContaining("other content"),
-    "credentials/": expect.stringContaining("made anew"),
+    "credentials/": expect.stringContaining("not imported"),
   });
   expect([shown.code, shown.stdout.includes(oldSecret), shown.stdout.includes("\\u000alines.md")]).toEqual([0, false, true]);
 });

@@ -12,7 +12,7 @@ const refusedSections: Readonly<Record<string, string>> = {
   cron: "scheduled jobs are not part of this release",
   plugins: "plugins are code for another gateway; install those of svc",
   hooks: "webhooks get a token and mappings of their own; see the guide for webhooks",
-  auth: "logins are made anew; set models.providers.<vendor>.apiKey",
+  auth: "logins are not imported; set models.providers.<vendor>.apiKey",
   skills: "skills are not part of this release",
   browser: "a browser is not part of this release",
 };

@@ -60,7 +60,7 @@ export async function readSource(folder: SourceFolder, parse: (text: string) => 
 
 /** Folders of a gateway that have no counterpart here. */
 const stateFolders: Readonly<Record<string, string>> = {
-  credentials: "logins and pairings are made anew: pair people and devices with this gateway",
+  credentials: "logins and pairings are not imported: pair people and devices with this gateway",
   devices: "devices are paired anew",
   extensions: "plugins are code for another gateway; install those of svc",
   hooks: "hook code is written for another gateway; see the guide for webhooks",

@@ -34,7 +34,7 @@ export function replacementPath(stateDir: string): string {
  */
 export async function replaceTogether(stateDir: string, replacement: Replacement): Promise<void> {
   await writeFileAtomic(replacementPath(stateDir), JSON.stringify({ version: 1, ...replacement }), { family: "replacement" });
-  await carryOut(stateDir, replacement);
+  await applyMoves(stateDir, replacement);
 }
 
 /**
@@ -45,7 +45,7 @@ export async function replaceTogether(stateDir: string, replacement: Replacement
 export async function continueReplacement(stateDir: string): Promise<boolean> {
   const replacement = await readReplacement(stateDir);
   if (replacement === undefined) return false;
-  await carryOut(stateDir, replacement);
+  await applyMoves(stateDir, replacement);
   return true;
 }
 
@@ -54,7 +54,7 @@ export async function hasReplacement(stateDir: string): Promise<boolean> {
   return isThere(replacementPath(stateDir));
 }
 
-async function carryOut(stateDir: string, { moves, cleanUp }: Replacement): Promise<void> {
+async function applyMoves(stateDir: string, { moves, cleanUp }: Replacement): Promise<void> {
   for (const move of moves) {
     await makeMove(move);
     await reached("replacement.after-move");
