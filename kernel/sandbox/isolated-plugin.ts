@@ -140,7 +140,7 @@ function register(ctx: PluginContext, sandbox: Sandbox, plugin: IsolatedPlugin):
       name: tool.name,
       description: tool.description,
       input: checkedInside(tool.input),
-      run: (args, { signal, ...call }) => sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal }),
+      run: (args, { signal, update: _, ...call }) => sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal }),
     });
   }
   for (const { id, mappings, transforms } of plugin.presets) {

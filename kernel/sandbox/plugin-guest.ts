@@ -61,7 +61,11 @@ serveGuest({
     }
     if (name.startsWith("transform ")) return presets.get(name.slice(10))?.transforms?.[args.name]?.(withUrl(args.args));
     const tool = tools.get(args.name) as Tool<never>;
-    return tool.run(await checked(tool.input, args.args, "its input does not fit"), { ...(args.call as object), signal } as never);
+    return tool.run(await checked(tool.input, args.args, "its input does not fit"), {
+      ...(args.call as object),
+      signal,
+      update: () => undefined,
+    } as never);
   },
 });
 

@@ -70,6 +70,7 @@ export const agentErrors = defineErrors({
   "tool-not-found": { message: "Tool not available: {tool}", http: 404, rpc: "INVALID_REQUEST" },
   "invalid-tool-args": { message: "invalid {tool} arguments: {issues}", http: 400, rpc: "INVALID_REQUEST" },
   "tool-blocked": { message: "{tool} was blocked: {reason}", http: 403, rpc: "FORBIDDEN" },
+  "tool-timed-out": { message: "{tool} timed out after {seconds} s and was ended", http: 504, rpc: "UNAVAILABLE" },
   "agent-not-found": { message: 'agent "{agentId}" not found', http: 404, rpc: "INVALID_REQUEST" },
   "agent-exists": { message: 'agent "{agentId}" exists already; choose another name', http: 409, rpc: "INVALID_REQUEST" },
   "agent-workspace-system": {

@@ -60,7 +60,7 @@ const runTools = `
     if (!tool) return { missing: true };
     const args = await tool.value.input["~standard"].validate(p.args);
     if (args.issues) return { issues: args.issues.map((i) => i.message) };
-    return { value: await tool.value.run(args.value, { agentId: p.agentId ?? "main", sessionKey: p.sessionKey ?? "agent:main:main", runId: "r", toolCallId: "t", signal: ctx.signal }) };
+    return { value: await tool.value.run(args.value, { agentId: p.agentId ?? "main", sessionKey: p.sessionKey ?? "agent:main:main", runId: "r", toolCallId: "t", signal: ctx.signal, update: () => undefined }) };
   } });`;
 
 async function tool<T>(name: string, args: object, over: { sessionKey?: string } = {}): Promise<T> {

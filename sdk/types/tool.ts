@@ -7,6 +7,8 @@ export interface ToolCall {
   readonly runId: string;
   readonly toolCallId: string;
   readonly signal: AbortSignal;
+  /** Shows a line of progress to those who watch the run; at most four in a second are passed on, the newest wins. */
+  update(text: string): void;
 }
 
 /** Result of a tool for the model. `details` is the machine-readable form, for events and the UI. */
@@ -23,6 +25,10 @@ export interface Tool<Args = unknown> {
   description: string;
   /** A Standard Schema that can print itself as JSON Schema (zod), or a JSON Schema. */
   input: Schema<Args> | JsonSchema;
+  /** The tool changes nothing: neighbouring calls of such tools in one turn run together. Default false. */
+  readOnly?: boolean;
+  /** Time for one call in milliseconds, 1 to 3,600,000; the signal aborts then and the model reads that it timed out. Default 60,000. */
+  timeoutMs?: number;
   /** A `ToolResult`, a string, or any JSON value (shown to the model as JSON). Throw `SvcError` for bad input. */
   run(args: Args, call: ToolCall): unknown | Promise<unknown>;
 }

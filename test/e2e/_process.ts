@@ -25,7 +25,8 @@ export async function createHome(): Promise<Home> {
   const home = await mkdtemp(join(tmpdir(), "svc-e2e-"));
   const stateDir = join(home, ".svc");
   const env = { PATH: process.env.PATH ?? "", HOME: home, SVC_GATEWAY_PORT: "0", NO_COLOR: "1" };
-  return { stateDir, env, remove: () => rm(home, { recursive: true, force: true }) };
+  // Again for a while: a process that was just killed may have been writing here.
+  return { stateDir, env, remove: () => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }) };
 }
 
 export interface Finished {

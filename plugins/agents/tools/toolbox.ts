@@ -24,6 +24,7 @@ import { isLeft, isToolAllowed, type ToolPolicy } from "./policy.ts";
 export const MAX_RESULT_CHARS = 200_000;
 /** Time a tool has to end after its signal. */
 const GRACE_MS = 5_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
 
 interface Prepared {
   tool: Tool;
@@ -37,6 +38,8 @@ export interface ToolTarget {
   runId: string;
   toolCallId: string;
   signal: AbortSignal;
+  /** Gets the tool's lines of progress. */
+  onUpdate?: (text: string) => void;
   /** Default true. */
   hasOperatorTools?: boolean;
   /** The arguments are checked, and that is all. */
@@ -210,9 +213,17 @@ async function tracedTool(
 }
 
 async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {
-  const { agentId, sessionKey, runId, toolCallId, signal } = target;
-  const work = (async () => tool.run(args, { agentId, sessionKey, runId, toolCallId, signal }))();
-  return toToolResult(await whileAlive(work, signal, GRACE_MS));
+  const { agentId, sessionKey, runId, toolCallId, onUpdate: update = () => undefined } = target;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(agentErrors.toolTimedOut({ tool: tool.name, seconds: timeoutMs / 1_000 })), timeoutMs);
+  const signal = AbortSignal.any([target.signal, limit.signal]);
+  try {
+    const work = (async () => tool.run(args, { agentId, sessionKey, runId, toolCallId, signal, update }))();
+    return toToolResult(await whileAlive(work, signal, GRACE_MS));
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function report(ctx: PluginContext, target: ToolTarget, outcome: { tool: string; ok: boolean; ms: number }): void {
