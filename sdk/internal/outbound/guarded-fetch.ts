@@ -29,6 +29,8 @@ export interface FetchedFile {
   content: Buffer;
   /** Type that the server named. */
   mime: string;
+  /** Where it was found, after redirects. */
+  url: string;
 }
 
 /**
@@ -56,7 +58,7 @@ export async function fetchPublic(address: string, rules: FetchRules): Promise<F
       const reason = `the server of the file answered ${statusCode}`;
       throw statusCode >= 500 || statusCode === 429 ? new NotDispatchedError(reason) : refuse(reason);
     }
-    return { content: await read(response, rules.maxBytes), mime: String(headers["content-type"] ?? "") };
+    return { content: await read(response, rules.maxBytes), mime: String(headers["content-type"] ?? ""), url: url.href };
   }
 }
 

@@ -51,6 +51,7 @@ export const pluginPackages: Record<string, readonly string[]> = {
   "model-google": ["@ai-sdk/google"],
   "model-openai": ["@ai-sdk/openai"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible", "@ai-sdk/provider-utils", "eventsource-parser"],
+  "tools-web": ["defuddle/node", "linkedom"],
   "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
 };
 
