@@ -5,6 +5,7 @@ import devices from "../../plugins/devices/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
 import operator from "../../plugins/operator/protocol.ts";
+import exec from "../../plugins/tools-exec/protocol.ts";
 import webhooks from "../../plugins/webhooks/protocol.ts";
 import { type EventSpec, type ProtocolEvent, protocolEvents } from "../../sdk/protocol/events.ts";
 import { protocolMethods } from "../../sdk/protocol/methods.ts";
@@ -20,6 +21,7 @@ export const allMethods = {
   ...memory.methods,
   ...messaging.methods,
   ...operator.methods,
+  ...exec.methods,
   ...webhooks.methods,
 } as const;
 /** Payloads of their answers. */
@@ -32,6 +34,7 @@ export const allResults = {
   ...memory.results,
   ...messaging.results,
   ...operator.results,
+  ...exec.results,
   ...webhooks.results,
 } as const;
 /** Events of the protocol: the gateway's own and those of bundled plugins. */

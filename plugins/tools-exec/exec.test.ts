@@ -1,0 +1,130 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ToolCall, ToolResult } from "svc/sdk";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { needs, skippedFor } from "../../test/servers/needs.ts";
+import { execConfig } from "./config.ts";
+import { type ExecDeps, execTool } from "./exec-tool.ts";
+import { LiveCommands } from "./live-commands.ts";
+import { processTool } from "./process-tool.ts";
+import { CommandRunner } from "./runner.ts";
+
+let workspace: string;
+const live = new LiveCommands();
+const life = new AbortController();
+beforeAll(async () => {
+  workspace = await mkdtemp(join(tmpdir(), "svc-exec-"));
+  await mkdir(join(workspace, "below"));
+  await symlink("/etc", join(workspace, "away"));
+});
+afterEach(() => live.close());
+afterAll(() => rm(workspace, { recursive: true, force: true }));
+
+const env = { ...process.env, SVC_GATEWAY_TOKEN: "secret-of-the-gateway", OPENAI_API_KEY: "key-of-a-vendor" };
+const toolsWith = (config: object = {}) => {
+  const checked = execConfig.parse({ mode: "full", sandbox: "off", ...config });
+  const deps = {
+    config: checked,
+    runner: new CommandRunner(checked, { env, signal: life.signal }),
+    live,
+    agents: () => ({ list: () => [{ id: "main", workspace }] }),
+    clock: { now: Date.now },
+  } as unknown as ExecDeps;
+  return { exec: execTool(deps), process: processTool(live) };
+};
+const call = (signal: AbortSignal = life.signal, updates: string[] = []): ToolCall => ({
+  ...{ agentId: "main", sessionKey: "agent:main:main", runId: "r", toolCallId: "t", signal },
+  update: (text) => void updates.push(text),
+});
+const textOf = (result: unknown) =>
+  typeof result === "string" ? result : (result as ToolResult).content.map((part) => ("text" in part ? part.text : "")).join("");
+type Args = Parameters<ReturnType<typeof execTool>["run"]>[0];
+const run = async (args: Args, config = {}) => textOf(await toolsWith(config).exec.run(args, call()));
+
+describe("a command", () => {
+  test("runs in the workspace without a shell, and its output and code come back", async () => {
+    expect(await run({ argv: ["echo", "$HOME; ls", "*"] })).toBe("$HOME; ls *\n[exit code 0]");
+    expect(await run({ argv: ["pwd"], cwd: "below" })).toBe(`${workspace}/below\n[exit code 0]`);
+    expect(await run({ command: "echo out; echo err >&2; exit 3" })).toMatch(/^(?:out\nerr|err\nout)\n\[exit code 3\]$/);
+    expect(await run({ argv: ["no-such-program"] }, { memoryMb: 8_192 })).toMatch(/no-such-program|could not be started/);
+  });
+
+  test("does not see what the gateway knows", async () => {
+    const seen = await run({ argv: ["env"], env: { OWN: "yes" } });
+    expect(seen).toContain("OWN=yes");
+    expect(seen).not.toMatch(/secret-of-the-gateway|key-of-a-vendor/);
+    await expect(run({ argv: ["env"], env: { LD_PRELOAD: "/x.so" } })).rejects.toThrow("env: LD_PRELOAD cannot be set");
+  });
+
+  test.each(["..", "/etc", "away", "gone", "below/../.."])("does not run in %s", async (cwd) => {
+    await expect(run({ argv: ["pwd"], cwd })).rejects.toThrow("expected a folder of the workspace");
+  });
+
+  test("that takes too long ends with all that it had started", async () => {
+    const pids = join(workspace, "pids");
+    const script = `sleep 600 & echo $! > ${pids}; trap '' TERM; wait`;
+    expect(await run({ command: script }, { timeoutSeconds: 1 })).toContain("it timed out and was ended with all that it had started");
+    const pid = Number(await readFile(pids, "utf8"));
+    expect(isAlive(pid)).toBe(false);
+  }, 20_000);
+
+  test("ends with its call", async () => {
+    const stop = new AbortController();
+    const running = toolsWith().exec.run({ argv: ["sleep", "600"] }, call(stop.signal));
+    setImmediate(() => stop.abort(new Error("the run was stopped")));
+    await expect(running).rejects.toThrow("the run was stopped");
+  });
+
+  needs("prlimit").test("does not take more memory than it may", async () => {
+    const script = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo got $(printf %s \"$x\" | wc -c)";
+    expect(await run({ command: script }, { memoryMb: 128 })).not.toContain("got 300000000");
+  });
+});
+
+describe("a command in the background", () => {
+  test("is read, written to and ended by its agent alone", async () => {
+    const { exec, process: look } = toolsWith();
+    expect(textOf(await exec.run({ argv: ["cat"], background: true }, call()))).toContain("Started in the background as p1");
+    expect(await look.run({ action: "write", id: "p1", text: "hello\n" }, call())).toBe("Written.");
+    expect(textOf(await look.run({ action: "poll", id: "p1", waitSeconds: 10 }, call()))).toBe("hello\n\n[p1 is running]");
+    expect(await look.run({ action: "list" }, call())).toMatchObject({ commands: [{ id: "p1", command: "cat", state: "running" }] });
+    await expect(look.run({ action: "poll", id: "p1" }, { ...call(), agentId: "other" })).rejects.toThrow("there is no command");
+    expect(textOf(await look.run({ action: "kill", id: "p1" }, call()))).toContain("it was ended");
+    await expect(look.run({ action: "write", id: "p1", text: "x" }, call())).rejects.toThrow("takes no input any more");
+  });
+
+  test("is one of eight at most", async () => {
+    const { exec } = toolsWith();
+    for (let i = 0; i < 8; i++) await exec.run({ argv: ["sleep", "600"], background: true }, call());
+    await expect(exec.run({ argv: ["sleep", "600"], background: true }, call())).rejects.toThrow(
+      "8 commands run in the background already",
+    );
+  });
+});
+
+const hasNamespaces = spawnSync("bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"]).status === 0;
+const sandboxed = hasNamespaces ? needs("bwrap") : skippedFor("bubblewrap with the right to make namespaces");
+
+describe("in the sandbox", () => {
+  sandboxed.test("a command sees its workspace, and nothing else of this machine", async () => {
+    await writeFile(join(workspace, "note.txt"), "a note");
+    const script =
+      "cat note.txt; ls /root /home /etc/passwd 2>&1; cat /proc/net/tcp | wc -l; id -u; echo new > made.txt; ls -d /proc/[0-9]* | wc -l";
+    const seen = await run({ command: script }, { sandbox: "require" });
+    expect(seen).toContain("a note");
+    expect(seen).toMatch(/cannot access '\/root'.*\n.*cannot access '\/home'.*\n.*cannot access '\/etc\/passwd'/);
+    expect(seen).toMatch(/\n65534\n/);
+    expect(await readFile(join(workspace, "made.txt"), "utf8")).toBe("new\n");
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,53 @@
+import type { RunningCommand } from "./running-command.ts";
+
+/** Background commands of all agents together. */
+export const MAX_LIVE = 8;
+/** Ended ones whose output can still be read. */
+const MAX_ENDED = 16;
+
+export interface LiveCommand {
+  id: string;
+  agentId: string;
+  /** For people and models. */
+  shown: string;
+  startedAt: number;
+  running: RunningCommand;
+  /** Place up to which its agent has read. */
+  seen: number;
+}
+
+/** Commands that go on while their agent does something else. */
+export class LiveCommands {
+  readonly #commands = new Map<string, LiveCommand>();
+  #lastId = 0;
+
+  get live(): number {
+    return [...this.#commands.values()].filter(({ running }) => !running.ended).length;
+  }
+
+  add(command: Omit<LiveCommand, "id" | "seen">): LiveCommand {
+    const made = { ...command, id: `p${++this.#lastId}`, seen: 0 };
+    this.#commands.set(made.id, made);
+    const ended = [...this.#commands.values()].filter(({ running }) => running.ended);
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.#commands.delete(id);
+    return made;
+  }
+
+  /** One of an agent's own. */
+  of(agentId: string, id: string): LiveCommand | undefined {
+    const found = this.#commands.get(id);
+    return found?.agentId === agentId ? found : undefined;
+  }
+
+  list(agentId: string): LiveCommand[] {
+    return [...this.#commands.values()].filter((one) => one.agentId === agentId);
+  }
+
+  /** Ends them all, and waits for it. */
+  async close(): Promise<void> {
+    const all = [...this.#commands.values()].filter(({ running }) => !running.ended);
+    for (const { running } of all) running.end("killed");
+    await Promise.all(all.map(({ running }) => running.done));
+    this.#commands.clear();
+  }
+}

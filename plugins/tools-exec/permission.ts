@@ -1,0 +1,71 @@
+import type { Approvals } from "svc/sdk";
+import type { AllowedCommands } from "./allowed-commands.ts";
+import type { ExecConfig } from "./config.ts";
+import { execErrors } from "./errors.ts";
+import { fitsPattern, wordsOf } from "./patterns.ts";
+
+/** A command as it would run. */
+export interface Command {
+  /** Program and arguments, without a shell. */
+  argv?: readonly string[];
+  /** Text for `/bin/sh -c`. */
+  text?: string;
+  /** Variables that the call sets. */
+  env?: Readonly<Record<string, string>>;
+  cwd: string;
+  agentId: string;
+  sessionKey: string;
+}
+
+interface Deps {
+  config: Pick<ExecConfig, "mode" | "allow" | "approvalSeconds">;
+  allowed: Pick<AllowedCommands, "has" | "add">;
+  /** Undefined while the plugin that asks people is off. */
+  approvals: () => Approvals | undefined;
+}
+
+/**
+ * Lets a command pass or refuses it, in words for the model. A text for a shell and a command with variables of its own are never on a list: what they do cannot be
+ * told from their words. A session that strangers write in is asked about even where the operator wants no questions.
+ * @throws {SvcError} `command-refused`; the signal's reason
+ */
+export async function permit(command: Command, signal: AbortSignal, { config, allowed, approvals }: Deps): Promise<void> {
+  const { argv, agentId, sessionKey } = command;
+  if (config.mode === "full" && !isOpenToOthers(sessionKey)) return;
+  const isPlain = argv !== undefined && Object.keys(command.env ?? {}).length === 0;
+  if (isPlain && config.allow.some((pattern) => fitsPattern(argv, wordsOf(pattern)))) return;
+  if (isPlain && (await allowed.has(agentId, argv))) return;
+  if (config.mode === "allowlist") {
+    throw refused(
+      "it is not on the operator's list of allowed ones, and nobody is asked; do without it, or tell the user what you would need",
+    );
+  }
+  const desk = approvals();
+  if (!desk) throw refused("nobody can be asked, because the plugin approvals is off");
+  const { decision, message } = await desk.request(
+    {
+      kind: "exec",
+      request: { ...shown(command), ask: isPlain ? "on-miss" : "always", security: "allowlist" },
+      timeoutMs: config.approvalSeconds * 1_000,
+    },
+    { signal },
+  );
+  if (decision === "allow-always" && isPlain) await allowed.add(agentId, argv);
+  if (decision === "allow-once" || decision === "allow-always") return;
+  if (decision === "deny") throw refused("a person denied it. Do not try it again in another form; ask the user how to go on");
+  throw refused(message ?? "nobody answered");
+}
+
+const refused = (reason: string) => execErrors.commandRefused({ reason });
+
+/** The command as an approver reads it, its variables in front. */
+function shown({ argv, text, env = {}, cwd, agentId, sessionKey }: Command) {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const said = argv ? { commandArgv: [...variables, ...argv] } : { command: [...variables, text].join(" ") };
+  return { ...said, cwd, agentId, sessionKey };
+}
+
+/** Sessions whose prompts are written by whoever is in a group or knows a webhook. */
+export function isOpenToOthers(sessionKey: string): boolean {
+  return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:)/.test(sessionKey);
+}
