@@ -13,7 +13,7 @@ const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agent
  */
 export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   gateway: ["gateway.controlUi.root", "meta"],
-  agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), "tools.sessions", { path: "session.scope", value: "global" }],
+  agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), { path: "session.scope", value: "global" }],
   models: [{ path: "models.mode", value: "replace" }],
   "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [

@@ -65,7 +65,7 @@ function shown({ argv, text, env = {}, cwd, agentId, sessionKey }: Command) {
   return { ...said, cwd, agentId, sessionKey };
 }
 
-/** Sessions whose prompts are written by whoever is in a group or knows a webhook. */
+/** Sessions whose prompts are written by whoever is in a group or knows a webhook, and helpers, which may work for one. */
 export function isOpenToOthers(sessionKey: string): boolean {
-  return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:)/.test(sessionKey);
+  return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:|subagent:)/.test(sessionKey);
 }

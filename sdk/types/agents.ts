@@ -66,6 +66,8 @@ export interface RunRequest {
    * given, and the operator's own are left out. `webchat`, and a channel that is not known, count as none.
    */
   place?: MessageRoute;
+  /** Session whose run asks for this one; a session that is made for it keeps that. */
+  spawnedBy?: string;
   /** Narrows the tools of this run: only those of `allow`, none of `deny`. Names, `*` and `group:…` as in `tools`. */
   tools?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Added to the system prompt of this run only. */

@@ -108,7 +108,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   checkRoom(kit, sessionKey, mode);
   const now = kit.ctx.clock.now();
   const fresh = before && (options.fresh ?? expiryFor(request, { options, before, now }, kit));
-  const base = before === undefined ? newSession(sessionKey, agent.id, now) : fresh ? freshSession(before, now) : before;
+  const base = before === undefined ? madeFor(request, newSession(sessionKey, agent.id, now)) : fresh ? freshSession(before, now) : before;
   const events = await pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
   const run = new Run({
     id: request.runId,
@@ -151,6 +151,10 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   const appended = results.filter(({ seq }) => seq !== undefined);
   await tellAccepted(run, kit, { before, fresh, stored: messages.map((m, i) => ({ ...m, seq: appended[i]?.seq ?? 0 })) });
   return run;
+}
+
+function madeFor({ spawnedBy }: Pick<RunRequest, "spawnedBy">, session: SessionRow): SessionRow {
+  return spawnedBy === undefined ? session : { ...session, spawnedBy };
 }
 
 /**

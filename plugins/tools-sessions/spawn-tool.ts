@@ -1,0 +1,49 @@
+import { type Agents, type Tool, withLimit, z } from "svc/sdk";
+import { sessionToolErrors } from "./errors.ts";
+import { answerOf } from "./send-tool.ts";
+import type { Spawns } from "./spawns.ts";
+import { isHelper } from "./visible.ts";
+
+const input = z.strictObject({
+  task: z
+    .string()
+    .min(1)
+    .max(50_000)
+    .describe("What the helper has to do, with everything it needs to know: it does not see this conversation"),
+  agentId: z.string().min(1).max(64).optional().describe("Agent that does it; default yourself"),
+  model: z.string().min(1).max(200).optional().describe("Model that does it"),
+  timeoutSeconds: z.number().int().min(10).max(900).optional().describe("Time it may take, at most and by default 900"),
+  waitSeconds: z.number().int().min(0).max(300).optional().describe("Wait so long for its answer; default 0: it is told to you later"),
+});
+
+interface Deps {
+  agents: Pick<Agents, "resolve" | "checkModel">;
+  spawns: Spawns;
+}
+
+/** `sessions_spawn`: a helper that does one task in a session of its own and reports back. */
+export function spawnTool({ agents, spawns }: Deps): Tool<z.output<typeof input>> {
+  return {
+    name: "sessions_spawn",
+    description:
+      "Hands a task to a helper that works in a session of its own, four at a time. It cannot start helpers, schedule jobs or write messages. Its result is told to you when it is there.",
+    input,
+    timeoutMs: 330_000,
+    async run({ task, agentId = undefined, model, timeoutSeconds = 900, waitSeconds = 0 }, call) {
+      if (isHelper(call.sessionKey)) throw sessionToolErrors.spawnRefused({ reason: "a helper starts no helpers; do the task yourself" });
+      const target = agents.resolve({ agentId: agentId ?? call.agentId });
+      if (model !== undefined) await agents.checkModel({ agentId: target.agentId, model });
+      const spawned = await spawns.start({
+        agentId: target.agentId,
+        parent: { agentId: call.agentId, sessionKey: call.sessionKey },
+        task,
+        ...(model === undefined ? {} : { model }),
+        timeoutMs: timeoutSeconds * 1_000,
+      });
+      const { sessionKey: key } = spawned;
+      if (waitSeconds === 0) return { key, state: "started" };
+      const run = await withLimit(spawned.begun, waitSeconds * 1_000, () => undefined, call.signal);
+      return { key, ...(run ? await answerOf(run, waitSeconds * 1_000, call) : { state: "waiting for its turn" }) };
+    },
+  };
+}
