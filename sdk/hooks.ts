@@ -201,6 +201,17 @@ export const hooks = {
     "observe",
     "a call of a method that may change something has ended: of any scope but `operator.read`",
   ),
+  "approval.resolved": hook<{
+    id: string;
+    kind: "exec" | "plugin";
+    /** `deny` also when nobody decided. */
+    decision: string;
+    /** Name of the one who decided; null: nobody. */
+    by: string | null;
+    reason?: string;
+    agentId?: string;
+    sessionKey?: string;
+  }>()("observe", "a question to a person has ended, whoever decided it and wherever"),
   "health.collect": hook<{ deep: boolean }, HealthPart>()("collect", "parts of the health snapshot", {
     failure: (plugin, message) => ({ part: plugin, ok: false, message }),
   }),

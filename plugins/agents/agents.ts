@@ -1,4 +1,4 @@
-import { type Agents, type Lease, type ModelProvider, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
+import { type Agents, type ChatCommand, type Lease, type ModelProvider, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
 import { perSnapshot } from "svc/sdk/internal";
 import { KeyedMutex } from "./common/mutex.ts";
 import { createDirectory } from "./directory.ts";
@@ -72,6 +72,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       return parts().directory;
     },
     tools: createToolBox(ctx, figures),
+    chatCommands: ctx.contributions<ChatCommand>("chatCommand"),
     catalog,
     get models() {
       return parts().models;
@@ -129,7 +130,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       return `${found.provider}/${found.model}`;
     },
     modelInput: (choice) => modelInput(kit, choice),
-    commandOf: (message) => chatCommandOf(kit.config.session.resetTriggers, message),
+    commandOf: (message) => chatCommandOf(kit, message),
     command: (request) => obeyInChat(request, { kit, runner }),
     async inject({ text, label, id, ...target }) {
       const { agentId, sessionKey } = kit.directory.resolve(target);

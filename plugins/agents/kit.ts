@@ -1,4 +1,4 @@
-import type { PluginContext, Store, SvcConfig } from "svc/sdk";
+import type { ChatCommand, ContributionView, PluginContext, Store, SvcConfig } from "svc/sdk";
 import type { KeyedMutex } from "./common/mutex.ts";
 import type { Directory } from "./directory.ts";
 import type { AgentFigures } from "./figures.ts";
@@ -29,6 +29,8 @@ export interface Kit {
   store(): Store;
   readonly directory: Directory;
   readonly tools: ToolBox;
+  /** Commands that plugins bring to every chat. */
+  readonly chatCommands: ContributionView<ChatCommand>;
   readonly catalog: Catalog;
   readonly models: ModelChoice;
   readonly workspace: WorkspacePrompt;

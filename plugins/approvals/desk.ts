@@ -6,12 +6,14 @@ import {
   type ClientInfo,
   commonErrors,
   formatIssues,
+  messageOf,
   methodOf,
   type PluginContext,
 } from "svc/sdk";
 import { hasScope } from "svc/sdk/internal";
 import { type Board, createBoard, type Question } from "./board.ts";
 import { shownRequest } from "./display.ts";
+import { ownerTeller, type TellOwner } from "./in-chat.ts";
 import { approvalsMethods } from "./protocol-methods.ts";
 
 const DEFAULT_TIMEOUT_MS: Record<ApprovalKind, number> = { exec: 1_800_000, plugin: 120_000 };
@@ -25,8 +27,8 @@ export interface Desk {
    * @throws {SvcError} `approval-exists`, `busy`
    */
   ask(question: ApprovalQuestion, asker: string): Question;
-  /** The same for what another plugin passes. @throws {SvcError} `invalid-params` too */
-  askChecked(question: ApprovalQuestion): Question;
+  /** The same for what another plugin passes; the owner is asked in the chat that it is about, too. @throws {SvcError} `invalid-params` too */
+  askChecked(question: ApprovalQuestion): Promise<Question>;
 }
 
 export function createDesk(ctx: PluginContext): Desk {
@@ -49,12 +51,22 @@ export function createDesk(ctx: PluginContext): Desk {
         }
         const payload = { id, decision, resolvedBy, ts: ctx.clock.now(), request, ...(reason ? { terminalReason: reason } : {}) };
         ctx.emit(approvalKind === "exec" ? "exec.approval.resolved" : "plugin.approval.resolved", payload);
+        const { agentId, sessionKey } = request;
+        void ctx.runHook("approval.resolved", {
+          id,
+          kind: approvalKind,
+          decision,
+          by: resolvedBy,
+          ...(reason === undefined ? {} : { reason }),
+          ...(agentId === undefined ? {} : { agentId }),
+          ...(sessionKey === undefined ? {} : { sessionKey }),
+        });
       },
     },
     ctx.timers,
     () => ctx.clock.now(),
   );
-  const ask = (question: ApprovalQuestion, asker: string): Question => {
+  const ask = (question: ApprovalQuestion, asker: string, tellOwner?: TellOwner): Question => {
     const { kind } = question;
     const timeoutMs = question.timeoutMs ?? DEFAULT_TIMEOUT_MS[kind];
     const createdAtMs = ctx.clock.now();
@@ -66,15 +78,20 @@ export function createDesk(ctx: PluginContext): Desk {
       expiresAtMs: createdAtMs + timeoutMs,
     };
     const put = board.put(record, { asker, timeoutMs });
-    if (![...gateway.clients()].some((client) => mayDecide(client, kind))) board.close(record.id, "no-route");
+    const hasClient = () => [...gateway.clients()].some((client) => mayDecide(client, kind));
+    const isTold = tellOwner?.(record).catch((error: unknown) => {
+      ctx.logger.warn("an approval could not be asked in its chat", { id: record.id, error: messageOf(error) });
+      if (!hasClient()) board.close(record.id, "no-route");
+    });
+    if (isTold === undefined && !hasClient()) board.close(record.id, "no-route");
     return put;
   };
   return {
     board,
     ask,
-    askChecked(question) {
+    async askChecked(question) {
       check(question);
-      return ask(question, "service");
+      return ask(question, "service", await ownerTeller(ctx, question.request));
     },
   };
 }

@@ -6,9 +6,10 @@ export function createApprovals(desk: Pick<Desk, "askChecked" | "board">): Appro
   return {
     async request(question, { signal } = {}) {
       signal?.throwIfAborted();
-      const { record, done } = desk.askChecked(question);
+      const { record, done } = await desk.askChecked(question);
       const withdraw = () => desk.board.close(record.id, "cancelled");
       signal?.addEventListener("abort", withdraw, { once: true });
+      if (signal?.aborted) withdraw();
       const outcome = await done;
       signal?.removeEventListener("abort", withdraw);
       if (outcome.terminalReason === "cancelled") signal?.throwIfAborted();

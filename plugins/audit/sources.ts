@@ -35,6 +35,17 @@ export function watchActs(ctx: PluginContext, log: Pick<AuditLog, "add">): void 
   ctx.on("config.changed", ({ paths }) =>
     log.add({ action: "config.changed", actor: gateway, outcome: "ok", details: { paths: shown(namesOf(paths)), count: paths.length } }),
   );
+  ctx.on("approval.resolved", ({ id, kind, decision, by, reason, agentId = "", sessionKey = "" }) => {
+    const actor: Actor = by === null ? gateway : { kind: "operator", id: shown(by) };
+    const details = {
+      id: shown(id),
+      decision,
+      ...(reason === undefined ? {} : { reason }),
+      agentId: shown(agentId),
+      sessionKey: shown(sessionKey),
+    };
+    log.add({ action: "approval.resolved", actor, target: kind, outcome: "ok", details });
+  });
   ctx.on("plugin.state", ({ id, to }) => {
     if (to === "failed" || to === "degraded" || to === "blocked")
       log.add({ action: `plugin.${to}`, actor: gateway, target: id, outcome: "error" });

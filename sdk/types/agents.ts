@@ -194,6 +194,33 @@ export interface ToolInvocation {
   dryRun?: boolean;
 }
 
+/**
+ * A command of a plugin in every chat, offered at the contribution point `chatCommand` under its name: `/approve 1a2b once`. A message that begins with its name never reaches a model. Names of
+ * the agents' own commands win.
+ */
+export interface ChatCommand {
+  /** `^[a-z][a-z-]{0,31}$`, without the slash. */
+  name: string;
+  /** Line in `/help`: arguments, a colon, what it does. */
+  help: string;
+  /** Scope that a client needs. */
+  scope: "write" | "approvals" | "admin";
+  /** On a channel only those of `commands.ownerAllowFrom` may give it. */
+  isForOwners: boolean;
+  /** Does it; called again when a message is delivered twice. Resolves with the answer for its author. */
+  run(call: ChatCommandCall): Promise<string>;
+}
+
+/** One message that is a command of a plugin. */
+export interface ChatCommandCall {
+  agentId: string;
+  sessionKey: string;
+  /** Text behind the name. */
+  argument: string;
+  /** Author: a user, device or client, or a sender as `irc:kim`. */
+  by: string;
+}
+
 /** Service `agents@1`. */
 export interface Agents {
   /**
@@ -216,13 +243,16 @@ export interface Agents {
    */
   modelInput(choice: { agentId?: string; sessionKey?: string; model?: string }): Promise<ModelInput[]>;
   /**
-   * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, `/model`, `/think`, `/compact`, `/usage`, `/tools`, or a trigger of `session.resetTriggers`. `rest`: the message for the new
-   * transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the caller to say.
+   * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, `/model`, `/think`, `/compact`, `/usage`, `/tools`, a trigger of `session.resetTriggers`, or one of a plugin
+   * (`ChatCommand`). `rest`: the message for the new transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the
+   * caller to say; `isForOwners`: on a channel only those of `commands.ownerAllowFrom`.
    */
-  commandOf(
-    message: string,
-  ):
-    | { name: "help" | "status" | "stop" | "queue" | "model" | "think" | "compact" | "usage" | "tools" | "new" | "reset"; rest: string }
+  commandOf(message: string):
+    | {
+        name: "help" | "status" | "stop" | "queue" | "model" | "think" | "compact" | "usage" | "tools" | "new" | "reset" | "plugin";
+        rest: string;
+        isForOwners?: true;
+      }
     | undefined;
   /**
    * Does what a message of a channel commands, once for a `key`; only `/compact` calls a model. Resolves with the answer for its sender, undefined when it is no
@@ -234,6 +264,8 @@ export interface Agents {
     sessionKey: string;
     message: string;
     tools?: RunRequest["tools"];
+    /** Author on a channel, as `irc:kim`; for records. */
+    by?: string;
   }): Promise<{ text: string } | undefined>;
   /**
    * Appends a message in the agent's name to a session, the main one by default, which is made when it is missing; no model is called. Resolves when it is

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { methodOf, type PluginContext } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
-import { needsAdmin } from "../runs/chat-command.ts";
+import { scopeOfMessage } from "../runs/chat-command.ts";
 import type { Runner } from "../runs/runner.ts";
 import { readHistory } from "../sessions/history.ts";
 import { injectNote } from "../sessions/inject.ts";
@@ -12,7 +12,7 @@ import { sendChat } from "./send.ts";
 export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
     ...methodOf(servedMethods, "chat.send"),
-    scopeFor: (params) => (needsAdmin(kit.config.session.resetTriggers, params.message) ? "admin" : "write"),
+    scopeFor: (params) => scopeOfMessage(kit, params.message),
     handler: (params, call) => sendChat({ ...params, ...kit.directory.resolve(targetOf(params)) }, { call, kit, runner }),
   });
   ctx.registerRpc({

@@ -50,15 +50,17 @@ interface SendDeps {
 }
 
 /** Commands whose answer is a text; the others are answered by what they do. */
-const answered: ReadonlyArray<string | undefined> = ["help", "status", "model", "think", "compact", "usage", "tools"];
+const answered: ReadonlyArray<string | undefined> = ["help", "status", "model", "think", "compact", "usage", "tools", "plugin"];
 
 /** A command that answers by a text, which stands in the session as a note: there it is once, and after a reload of the page too. */
 async function answerInChat(message: ChatMessage, { kit, runner, call }: SendDeps): Promise<JsonObject | undefined> {
   const { sessionKey, agentId, idempotencyKey: key } = message;
-  const found = chatCommandOf(kit.config.session.resetTriggers, message.message);
+  const found = chatCommandOf(kit, message.message);
   if (!answered.includes(found?.name) || (message.attachments?.length ?? 0) > 0) return undefined;
   const actor = { kind: "rpc" as const, scopes: call.client.scopes, connId: call.client.connId };
-  const said = await obeyInChat({ key, agentId, sessionKey, message: message.message }, { kit, runner, actor });
+  const { identity, deviceId, clientId } = call.client;
+  const by = identity ?? deviceId ?? clientId;
+  const said = await obeyInChat({ key, agentId, sessionKey, message: message.message, by }, { kit, runner, actor });
   if (!said) return undefined;
   await injectNote(kit, sessionKey, { text: said.text, id: `${key}:command`, makeFor: agentId });
   return { runId: key, status: "ok" };

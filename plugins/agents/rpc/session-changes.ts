@@ -5,7 +5,7 @@ import { type Kit, runsOf } from "../kit.ts";
 import { splitRef } from "../models/choice.ts";
 import { isAdminPatch } from "../protocol/methods/sessions.ts";
 import { servedMethods } from "../protocol/methods.ts";
-import { needsAdmin } from "../runs/chat-command.ts";
+import { scopeOfMessage } from "../runs/chat-command.ts";
 import type { Runner } from "../runs/runner.ts";
 import { deleteSession, resetSession } from "../sessions/changes.ts";
 import { compactSession } from "../sessions/compact.ts";
@@ -21,7 +21,7 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
   const full = (key: string) => kit.directory.resolve({ sessionKey: key }).sessionKey;
   const path = () => kit.store().status().endpoint;
   const created = createReplays({ monotonic: () => ctx.clock.monotonic() });
-  const scopeOf = (message = "") => (needsAdmin(kit.config.session.resetTriggers, message) ? "admin" : "write");
+  const scopeOf = (message = "") => scopeOfMessage(kit, message);
 
   ctx.registerRpc({
     ...methodOf(servedMethods, "sessions.create"),

@@ -1,4 +1,4 @@
-import { type Agents, isSvcError, type RunRequest } from "svc/sdk";
+import { type Agents, type ChatCommand, isSvcError, messageOf, type RunRequest } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import {
   answeredCommand,
@@ -14,23 +14,37 @@ import {
 import type { Runner } from "./runner.ts";
 import { obeyForSession, type SessionCommand, sessionCommands } from "./session-commands.ts";
 
-type ChatCommand = NonNullable<ReturnType<Agents["commandOf"]>>;
+type FoundCommand = NonNullable<ReturnType<Agents["commandOf"]>>;
+/** Parts of the kit that tell commands from messages. */
+export type CommandNames = Pick<Kit, "config" | "chatCommands">;
 
 /** Names the command that a message is; a reset may have a message for the agent behind it. */
-export function chatCommandOf(triggers: readonly string[], message: string): ChatCommand | undefined {
+export function chatCommandOf(kit: CommandNames, message: string): FoundCommand | undefined {
   const text = message.trim();
   if (/^\/(?:help|status)$/.test(text)) return { name: text === "/help" ? "help" : "status", rest: "" };
   if (isStopMessage(text)) return { name: "stop", rest: "" };
   if (/^\/queue(?:\s+\S+)?$/.test(text)) return { name: "queue", rest: "" };
   const session = sessionCommandIn(text);
   if (session) return { name: session.name, rest: "" };
-  const reset = splitReset(triggers, text);
-  return reset && { name: reset.reason, rest: reset.rest };
+  const reset = splitReset(kit.config.session.resetTriggers, text);
+  if (reset) return { name: reset.reason, rest: reset.rest };
+  const own = pluginCommandIn(kit, text)?.command;
+  return own && { name: "plugin", rest: "", ...(own.isForOwners ? { isForOwners: true } : {}) };
 }
 
-/** True for a message whose command needs `operator.admin` of a client, as the method that does the same. */
-export function needsAdmin(triggers: readonly string[], message: string): boolean {
-  return isResetMessage(triggers, message) || sessionCommandIn(message.trim())?.name === "compact";
+/** Scope that a message needs of a client: that of the method which does the same as its command. */
+export function scopeOfMessage(kit: CommandNames, message: string): "write" | "approvals" | "admin" {
+  const found = chatCommandOf(kit, message);
+  if (found?.name === "plugin") return pluginCommandIn(kit, message.trim())?.command.scope ?? "write";
+  const isReset = isResetMessage(kit.config.session.resetTriggers, message);
+  return isReset || sessionCommandIn(message.trim())?.name === "compact" ? "admin" : "write";
+}
+
+function pluginCommandIn({ chatCommands }: CommandNames, text: string): { command: ChatCommand; argument: string } | undefined {
+  const name = /^\/([a-z][a-z-]{0,31})(?:\s|$)/.exec(text)?.[1];
+  if (name === undefined) return undefined;
+  for (const { value } of chatCommands) if (value.name === name) return { command: value, argument: text.slice(name.length + 1).trim() };
+  return undefined;
 }
 
 function sessionCommandIn(text: string): Pick<SessionCommand, "name" | "argument"> | undefined {
@@ -46,8 +60,10 @@ export async function obeyInChat(
   { kit, runner, actor = { kind: "channel", scopes: [] } }: { kit: Kit; runner: Runner; actor?: RunRequest["actor"] },
 ): Promise<{ text: string } | undefined> {
   const { key, agentId, sessionKey, tools } = request;
-  const found = chatCommandOf(kit.config.session.resetTriggers, request.message);
+  const found = chatCommandOf(kit, request.message);
   if (!found) return undefined;
+  const own = found.name === "plugin" ? pluginCommandIn(kit, request.message.trim()) : undefined;
+  if (own) return { text: await obeyPlugin(own, { kit, request, actor }) };
   if (found.name === "help") return { text: helpText(kit) };
   if (found.name === "status") return { text: await statusText(kit, { agentId, sessionKey }) };
   const command: Command = { family: "chat", key, agentId, sessionKey };
@@ -64,6 +80,21 @@ export async function obeyInChat(
   return { text: said.aborted === true ? "Stopped." : "There was nothing to stop." };
 }
 
+/** Does a command of a plugin. Its failure is an answer: the chat goes on. */
+async function obeyPlugin(
+  { command, argument }: { command: ChatCommand; argument: string },
+  { kit, request, actor }: { kit: Kit; request: CommandRequest; actor: RunRequest["actor"] },
+): Promise<string> {
+  const { agentId, sessionKey, by = actor.connId ?? actor.kind } = request;
+  try {
+    return await command.run({ agentId, sessionKey, argument, by });
+  } catch (error) {
+    if (isSvcError(error)) return error.message;
+    kit.ctx.logger.error(`/${command.name} failed`, { error: messageOf(error) });
+    return `/${command.name} failed; the log of the gateway says why.`;
+  }
+}
+
 async function setQueue(kit: Kit, command: Command, message: string): Promise<string> {
   try {
     const mode = queueModeAsked(message) ?? null;
@@ -75,7 +106,7 @@ async function setQueue(kit: Kit, command: Command, message: string): Promise<st
   }
 }
 
-function helpText({ config }: Kit): string {
+function helpText({ config, chatCommands }: CommandNames): string {
   return [
     `${config.session.resetTriggers.join(" or ")}: begin a new conversation`,
     "/stop: stop what the agent is doing",
@@ -86,6 +117,7 @@ function helpText({ config }: Kit): string {
     "/compact: replace older messages by a summary",
     "/usage: tokens and cost of this conversation",
     "/tools: what the agent can use here",
+    ...[...chatCommands].map(({ value: { name, help } }) => `/${name} ${help}`),
   ].join("\n");
 }
 

@@ -15,6 +15,7 @@ const plain: AdmissionState = {
   mention: () => "yes",
   isCommand: false,
   isCostly: false,
+  isForOwners: false,
   isOwner: false,
   hasOwnSession: false,
   isCaseSensitive: false,

@@ -30,6 +30,8 @@ export interface AdmissionState {
   isCommand: boolean;
   /** It is a command that decides what the answers cost: `/model`, `/think`, `/compact`. */
   isCostly: boolean;
+  /** It is a command that only owners may give, whatever the lists of the channel say. */
+  isForOwners: boolean;
   /** Listed in `commands.ownerAllowFrom`. */
   isOwner: boolean;
   /** Nobody else shares the session of their direct messages. */
@@ -56,7 +58,7 @@ function admitDirect(event: InboundEvent, policy: AccountPolicy, state: Admissio
   if (dmPolicy === "disabled") return drop("dm-disabled");
   const isListed = matchesSender(allowFrom, event.sender, { ...policy, ...state });
   if (isListed || (dmPolicy === "pairing" && state.isPaired)) {
-    const isFree = state.hasOwnSession && !state.isCostly;
+    const isFree = state.hasOwnSession && !state.isCostly && !state.isForOwners;
     if (state.isCommand && !isFree && !mayCommand(allowFrom, event, policy, state)) return drop("command-not-allowed");
     return { next: "run", setsRoute: isListed || !hasOneOwner(allowFrom) };
   }
@@ -79,7 +81,7 @@ function admitGroup(event: InboundEvent, policy: AccountPolicy, state: Admission
 /** A command changes a conversation of several people: only those may give it whom a list names, not everybody whom it lets in. */
 function mayCommand(list: readonly string[], { sender }: InboundEvent, policy: AccountPolicy, state: AdmissionState): boolean {
   const named = list.filter((entry) => entry.trim() !== "*");
-  return state.isOwner || matchesSender(named, sender, { ...policy, ...state });
+  return state.isOwner || (!state.isForOwners && matchesSender(named, sender, { ...policy, ...state }));
 }
 
 /** With one owner on the list the last route is theirs: a message of somebody else must not lead their reminders away. */

@@ -15,8 +15,9 @@ interface Obeying {
 
 /** Does what a message commands, and answers its sender. After a kill it is done again under the same key, which does it once. */
 export async function obey({ row, inbound, tools, deps, signal }: Obeying): Promise<void> {
-  const { agentId, sessionKey, command, route } = inbound;
-  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "", ...(tools ? { tools } : {}) };
+  const { agentId, sessionKey, command, route, sender } = inbound;
+  const by = `${route.channel}:${sender.id}`;
+  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "", by, ...(tools ? { tools } : {}) };
   const answer = await untilAvailable(() => deps.agents().command(request), signal, deps);
   if (!answer) return;
   const { threadId, ...place } = route;

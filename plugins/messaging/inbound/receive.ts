@@ -40,7 +40,7 @@ export async function receive(given: InboundEvent, account: ReceivingAccount, de
   const place = placeOf(account);
   const mention = once(() => mentionIn(event, account, deps));
   const command = commandIn(event, account, deps);
-  const verdict = await judge(event, { mention, command: command?.name }, account, deps);
+  const verdict = await judge(event, { mention, command }, account, deps);
   if (verdict.next === "drop" && verdict.reason === "not-mentioned")
     deps.history.note(conversationOf(event, place), event, policy.historyLimit);
   if (verdict.next === "drop") return dropped(event, verdict.reason, account, deps);
@@ -94,7 +94,11 @@ function patternsOf({ agents }: SvcConfig, agentId: string): readonly string[] {
 
 async function judge(
   event: InboundEvent,
-  { mention, command, isAsked = false }: { mention: AdmissionState["mention"]; command: Command["name"] | undefined; isAsked?: boolean },
+  {
+    mention,
+    command,
+    isAsked = false,
+  }: { mention: AdmissionState["mention"]; command: (Command & { isForOwners?: boolean }) | undefined; isAsked?: boolean },
   { channel, accountId, self, guards }: ReceivingAccount,
   { ctx, pairings }: ReceiveDeps,
 ) {
@@ -109,7 +113,8 @@ async function judge(
     isPaired,
     mention,
     isCommand: command !== undefined,
-    isCostly: command === "model" || command === "think" || command === "compact",
+    isCostly: ["model", "think", "compact"].includes(command?.name ?? ""),
+    isForOwners: command?.isForOwners === true,
     isOwner: isListedOwner(event, channel, ctx.snapshot()),
     hasOwnSession: ctx.snapshot().session.dmScope !== "main",
     isCaseSensitive: channel.capabilities.caseSensitiveIds === true,
@@ -117,7 +122,11 @@ async function judge(
 }
 
 /** The command that a message is; in a group the name of the account may stand before it. */
-function commandIn({ text, media }: InboundEvent, { self }: ReceivingAccount, { ctx }: ReceiveDeps): Command | undefined {
+function commandIn(
+  { text, media }: InboundEvent,
+  { self }: ReceivingAccount,
+  { ctx }: ReceiveDeps,
+): (Command & { isForOwners?: true }) | undefined {
   if ((media ?? []).length > 0) return undefined;
   const spoken = text.trim();
   const name = self?.name?.toLowerCase() ?? "";
