@@ -266,7 +266,16 @@ export const hooks = {
       check: ({ reply }) => (reply === undefined || typeof reply === "string" ? undefined : "`reply` must be text"),
     },
   ),
-  "agent.end": hook<RunIds & { trigger: string; status: "ok" | "error"; ms: number; usage: unknown }>()("observe", "a run has ended", {
+  "agent.end": hook<
+    RunIds & {
+      trigger: string;
+      status: "ok" | "error";
+      ms: number;
+      usage: unknown;
+      /** `provider/model` that answered last; absent where none was asked. */
+      model?: string;
+    }
+  >()("observe", "a run has ended", {
     ...texts,
     filters: run,
   }),

@@ -1,6 +1,6 @@
 # fish completion of svc. Written by `npm run docs` from the tables of commands. Reads no config and runs nothing.
 function __svc_at
-    set -l known 'agent' 'agents' 'agents add' 'agents delete' 'agents list' 'approvals' 'approvals allow' 'approvals deny' 'approvals list' 'audit' 'audit list' 'audit verify' 'backup' 'backup create' 'backup restore' 'backup verify' 'channels' 'channels add' 'channels list' 'channels login' 'channels logout' 'channels logs' 'channels queue' 'channels queue drop' 'channels queue list' 'channels queue retry' 'channels remove' 'channels send' 'channels start' 'channels status' 'channels stop' 'completion' 'config' 'config file' 'config get' 'config patch' 'config schema' 'config set' 'config types' 'config unset' 'config validate' 'dashboard' 'devices' 'devices approve' 'devices list' 'devices reject' 'devices revoke' 'devices rotate' 'doctor' 'gateway' 'gateway call' 'gateway health' 'gateway hints' 'gateway install' 'gateway probe' 'gateway restart' 'gateway run' 'gateway start' 'gateway status' 'gateway stop' 'gateway uninstall' 'health' 'hooks' 'hooks drop' 'hooks list' 'hooks retry' 'hooks show' 'hooks test' 'hooks token' 'import' 'logs' 'memory' 'memory index' 'memory reset' 'memory search' 'memory status' 'models' 'models list' 'models runtime' 'models runtime install' 'models runtime status' 'models set' 'models status' 'models test' 'pairing' 'pairing approve' 'pairing list' 'pairing reject' 'pairing revoke' 'plugins' 'plugins add-packages' 'plugins build' 'plugins create' 'plugins dev' 'plugins disable' 'plugins doctor' 'plugins enable' 'plugins info' 'plugins install' 'plugins list' 'plugins reload' 'plugins uninstall' 'plugins validate' 'sdk' 'sdk link' 'secrets' 'secrets audit' 'secrets reload' 'sessions' 'sessions cleanup' 'sessions delete' 'sessions export' 'sessions list' 'sessions reset' 'sessions show' 'setup' 'status' 'system' 'system event' 'system heartbeat' 'system heartbeat disable' 'system heartbeat enable' 'system heartbeat last' 'system presence'
+    set -l known 'agent' 'agents' 'agents add' 'agents delete' 'agents list' 'approvals' 'approvals allow' 'approvals deny' 'approvals list' 'audit' 'audit list' 'audit verify' 'backup' 'backup create' 'backup restore' 'backup verify' 'channels' 'channels add' 'channels list' 'channels login' 'channels logout' 'channels logs' 'channels queue' 'channels queue drop' 'channels queue list' 'channels queue retry' 'channels remove' 'channels send' 'channels start' 'channels status' 'channels stop' 'chat' 'completion' 'config' 'config file' 'config get' 'config patch' 'config schema' 'config set' 'config types' 'config unset' 'config validate' 'dashboard' 'devices' 'devices approve' 'devices list' 'devices reject' 'devices revoke' 'devices rotate' 'doctor' 'gateway' 'gateway call' 'gateway health' 'gateway hints' 'gateway install' 'gateway probe' 'gateway restart' 'gateway run' 'gateway start' 'gateway status' 'gateway stop' 'gateway uninstall' 'health' 'hooks' 'hooks drop' 'hooks list' 'hooks retry' 'hooks show' 'hooks test' 'hooks token' 'import' 'logs' 'memory' 'memory index' 'memory reset' 'memory search' 'memory status' 'models' 'models list' 'models runtime' 'models runtime install' 'models runtime status' 'models set' 'models status' 'models test' 'pairing' 'pairing approve' 'pairing list' 'pairing reject' 'pairing revoke' 'plugins' 'plugins add-packages' 'plugins build' 'plugins create' 'plugins dev' 'plugins disable' 'plugins doctor' 'plugins enable' 'plugins info' 'plugins install' 'plugins list' 'plugins reload' 'plugins uninstall' 'plugins validate' 'sdk' 'sdk link' 'secrets' 'secrets audit' 'secrets reload' 'sessions' 'sessions cleanup' 'sessions delete' 'sessions export' 'sessions list' 'sessions reset' 'sessions show' 'setup' 'status' 'system' 'system event' 'system heartbeat' 'system heartbeat disable' 'system heartbeat enable' 'system heartbeat last' 'system presence' 'usage'
     set -l at
     set -l skip 0
     for word in (commandline -opc)[2..-1]
@@ -34,6 +34,7 @@ complete -c svc -n 'test (__svc_at) = ""' -f -a 'approvals' -d 'Show requests wa
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'audit' -d 'Commands that begin with audit'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'backup' -d 'Commands that begin with backup'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'channels' -d 'Commands that begin with channels'
+complete -c svc -n 'test (__svc_at) = ""' -f -a 'chat' -d 'Talk with an agent, line by line'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'completion' -d 'Print the completion script of a shell'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'config' -d 'Commands that begin with config'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'dashboard' -d 'Open the control UI, signed in'
@@ -54,6 +55,7 @@ complete -c svc -n 'test (__svc_at) = ""' -f -a 'sessions' -d 'Commands that beg
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'setup' -d 'Write a first config, a token and example notes'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'status' -d 'Overview of the running gateway'
 complete -c svc -n 'test (__svc_at) = ""' -f -a 'system' -d 'Commands that begin with system'
+complete -c svc -n 'test (__svc_at) = ""' -f -a 'usage' -d 'Show tokens and cost by day, agent, model or conversation'
 complete -c svc -n 'test (__svc_at) = "agents"' -f -a 'add' -d 'Add an agent'
 complete -c svc -n 'test (__svc_at) = "agents"' -f -a 'delete' -d 'Delete an agent; folders that svc made for it go to the trash'
 complete -c svc -n 'test (__svc_at) = "agents"' -f -a 'list' -d 'List agents with their workspaces and models'
@@ -338,6 +340,14 @@ complete -c svc -n 'test (__svc_at) = "channels stop"' -l port -r -d 'Port of th
 complete -c svc -n 'test (__svc_at) = "channels stop"' -l token -r -d 'Gateway token'
 complete -c svc -n 'test (__svc_at) = "channels stop"' -l password -r -d 'Gateway password'
 complete -c svc -n 'test (__svc_at) = "channels stop"' -l timeout -r -d 'Time limit for an answer of the gateway (default 10000)'
+complete -c svc -n 'test (__svc_at) = "chat"' -l agent -r -d 'Agent id'
+complete -c svc -n 'test (__svc_at) = "chat"' -l session-key -r -d 'Session to talk in'
+complete -c svc -n 'test (__svc_at) = "chat"' -l model -r -d 'provider/model, a bare id or an alias; for this conversation here only'
+complete -c svc -n 'test (__svc_at) = "chat"' -l url -r -d 'Gateway to talk to; only secrets given here are sent there'
+complete -c svc -n 'test (__svc_at) = "chat"' -l port -r -d 'Port of the local gateway'
+complete -c svc -n 'test (__svc_at) = "chat"' -l token -r -d 'Gateway token'
+complete -c svc -n 'test (__svc_at) = "chat"' -l password -r -d 'Gateway password'
+complete -c svc -n 'test (__svc_at) = "chat"' -l timeout -r -d 'Time limit for an answer of the gateway (default 10000)'
 complete -c svc -n 'test (__svc_at) = "config file"' -l json -d 'One JSON document on stdout, with where the path comes from'
 complete -c svc -n 'test (__svc_at) = "config get"' -l effective -d 'With variables and defaults applied'
 complete -c svc -n 'test (__svc_at) = "config get"' -l json -d 'The value as JSON'
@@ -853,3 +863,12 @@ complete -c svc -n 'test (__svc_at) = "system presence"' -l port -r -d 'Port of 
 complete -c svc -n 'test (__svc_at) = "system presence"' -l token -r -d 'Gateway token'
 complete -c svc -n 'test (__svc_at) = "system presence"' -l password -r -d 'Gateway password'
 complete -c svc -n 'test (__svc_at) = "system presence"' -l timeout -r -d 'Time limit for an answer of the gateway (default 10000)'
+complete -c svc -n 'test (__svc_at) = "usage"' -l days -r -d 'Days up to today (default 30)'
+complete -c svc -n 'test (__svc_at) = "usage"' -l by -x -a 'day agent model session' -d 'One line for each (default day)'
+complete -c svc -n 'test (__svc_at) = "usage"' -l agent -r -d 'Only this agent'
+complete -c svc -n 'test (__svc_at) = "usage"' -l json -d 'One JSON document on stdout'
+complete -c svc -n 'test (__svc_at) = "usage"' -l url -r -d 'Gateway to talk to; only secrets given here are sent there'
+complete -c svc -n 'test (__svc_at) = "usage"' -l port -r -d 'Port of the local gateway'
+complete -c svc -n 'test (__svc_at) = "usage"' -l token -r -d 'Gateway token'
+complete -c svc -n 'test (__svc_at) = "usage"' -l password -r -d 'Gateway password'
+complete -c svc -n 'test (__svc_at) = "usage"' -l timeout -r -d 'Time limit for an answer of the gateway (default 10000)'

@@ -6,6 +6,7 @@ import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
 import operator from "../../plugins/operator/protocol.ts";
 import exec from "../../plugins/tools-exec/protocol.ts";
+import usage from "../../plugins/usage/protocol.ts";
 import webhooks from "../../plugins/webhooks/protocol.ts";
 import { type EventSpec, type ProtocolEvent, protocolEvents } from "../../sdk/protocol/events.ts";
 import { protocolMethods } from "../../sdk/protocol/methods.ts";
@@ -22,6 +23,7 @@ export const allMethods = {
   ...messaging.methods,
   ...operator.methods,
   ...exec.methods,
+  ...usage.methods,
   ...webhooks.methods,
 } as const;
 /** Payloads of their answers. */
@@ -35,6 +37,7 @@ export const allResults = {
   ...messaging.results,
   ...operator.results,
   ...exec.results,
+  ...usage.results,
   ...webhooks.results,
 } as const;
 /** Events of the protocol: the gateway's own and those of bundled plugins. */

@@ -52,7 +52,8 @@ export default defineCommand({
   },
 });
 
-async function ask(cli: CliContext, client: CliClient, params: ParamsOf<"agent">): Promise<number> {
+/** Sends one message and shows its answer as it comes. @returns the exit code @throws {SvcError} when the run fails */
+export async function ask(cli: CliContext, client: CliClient, params: ParamsOf<"agent">): Promise<number> {
   const progress = showProgress(cli, client, params.idempotencyKey);
   const leave = stopOnSignal(cli, client);
   try {

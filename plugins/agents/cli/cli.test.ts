@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentsGateway, createAgentsGateway, eventually } from "../../../test/fixtures/agents-gateway.ts";
 import { runCommand } from "../../../test/fixtures/run-command.ts";
 import agent from "./agent.ts";
+import { converse } from "./chat.ts";
 import models from "./models.ts";
 import modelsChange from "./models-change.ts";
 import sessions from "./sessions.ts";
@@ -22,6 +23,34 @@ const command = (name: string): CliCommand => {
   if (!found) throw new Error(name);
   return found;
 };
+
+describe("svc chat", () => {
+  async function* typed(...lines: string[]) {
+    yield* lines;
+  }
+  const chat = (...lines: string[]) => {
+    const values = { "session-key": "cli-chat" };
+    const talk: CliCommand = {
+      path: ["chat"],
+      summary: "",
+      run: (cli) => cli.withClient((client) => converse(cli, client, { lines: typed(...lines), values })),
+    };
+    return run(talk, values);
+  };
+
+  test("answers each line, and commands without a model", async () => {
+    const { out, code } = await chat("hi", "", "/usage", "/models there are");
+    expect(out).toMatch(/^Hello from the script\.\nModel: .*\nTokens of this conversation: .*\nCost: .*\nHello from the script\.\n$/);
+    expect(code).toBe(0);
+  });
+
+  test("goes on after a message that failed", async () => {
+    const { out, err, code } = await chat("/model script/refused", "hi", "/model default", "hi");
+    expect(err).toContain("the request was refused");
+    expect(out).toMatch(/Hello from the script\.\n$/);
+    expect(code).toBe(0);
+  });
+});
 
 describe("svc agent", () => {
   test("prints the final answer", async () => {

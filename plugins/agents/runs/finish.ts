@@ -293,6 +293,10 @@ function tellEnd(run: Run, kit: Kit, { status, durationMs, usage }: StoredOutcom
   if (!kit.ctx.isHookUsed("agent.end")) return;
   const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };
   kit.ctx
-    .runHook("agent.end", { ...ids, trigger: run.request.trigger, status, ms: durationMs ?? 0, usage }, ids)
+    .runHook("agent.end", { ...ids, trigger: run.request.trigger, status, ms: durationMs ?? 0, usage, ...modelOf(run) }, ids)
     .catch((error) => kit.ctx.logger.warn("hook agent.end failed", { error: messageOf(error) }));
+}
+
+function modelOf({ provider, modelId }: Run): { model?: string } {
+  return provider === undefined || modelId === undefined ? {} : { model: `${provider}/${modelId}` };
 }
