@@ -33,6 +33,9 @@ const layers = [
   { name: "sdk/connection", from: ["kernel/cli/connect.ts"] },
   { name: "sdk/config-schema", from: ["kernel/config/root-schema.ts", "kernel/config/load.ts"] },
   { name: "sdk/authoring", from: ["sdk/index.ts"] },
+  { name: "sdk/shared", from: ["sdk/internal/index.ts"] },
+  // What commands need of the kernel; the port and its packages are behind it.
+  { name: "kernel/commands", from: ["kernel/cli/config-file.ts", "kernel/cli/found-plugins.ts", "kernel/config/compose-schema.ts"] },
   { name: "kernel/listening", from: ["kernel/boot/gateway.ts", "kernel/cli/gateway-maker.ts", "kernel/cli/gateway-run.ts"] },
   { name: "kernel/assembled", from: ["kernel/boot/assemble.ts"] },
 ];

@@ -127,10 +127,15 @@ export function protocolText(document: ProtocolDocument): string {
   return `${JSON.stringify(document, null, 2)}\n`;
 }
 
-/** Reads the text of the file. @throws {Error} with the name of the file and what is wrong in it */
-export function readProtocolDocument(text: string, owner: { plugin: string; isBundled: boolean }): ProtocolDocument {
+/**
+ * Reads the text of the file.
+ * @param owner `isChecked`: its form has been checked before, as that of a release is
+ * @throws {Error} with the name of the file and what is wrong in it
+ */
+export function readProtocolDocument(text: string, owner: { plugin: string; isBundled: boolean; isChecked?: boolean }): ProtocolDocument {
   try {
-    return parseProtocolDocument(JSON.parse(text), owner);
+    const content = JSON.parse(text);
+    return owner.isChecked ? (content as ProtocolDocument) : parseProtocolDocument(content, owner);
   } catch (error) {
     throw new Error(`${PROTOCOL_FILE}: ${messageOf(error)}`);
   }
