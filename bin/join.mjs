@@ -35,7 +35,15 @@ const layers = [
   { name: "sdk/authoring", from: ["sdk/index.ts"] },
   { name: "sdk/shared", from: ["sdk/internal/index.ts"] },
   // What commands need of the kernel; the port and its packages are behind it.
-  { name: "kernel/commands", from: ["kernel/cli/config-file.ts", "kernel/cli/found-plugins.ts", "kernel/config/compose-schema.ts"] },
+  {
+    name: "kernel/commands",
+    from: [
+      "kernel/cli/config-file.ts",
+      "kernel/cli/found-plugins.ts",
+      "kernel/cli/installed-plugins.ts",
+      "kernel/config/compose-schema.ts",
+    ],
+  },
   { name: "kernel/listening", from: ["kernel/boot/gateway.ts", "kernel/cli/gateway-maker.ts", "kernel/cli/gateway-run.ts"] },
   { name: "kernel/assembled", from: ["kernel/boot/assemble.ts"] },
 ];

@@ -24,9 +24,8 @@ import { answerProbe, isServing, type ProbeState } from "./probes.ts";
 import { setBaseline } from "./raw-response.ts";
 import { parseJsonBody, readBody } from "./request-body.ts";
 import { toAnswer } from "./route-answer.ts";
-import { createRouter, type Exchange, pathOf, type RouteMatch } from "./router.ts";
-import { isBelow, type RouteEntry, type RouteTable } from "./routes.ts";
-import { toSendable } from "./sendable.ts";
+import type { Exchange, RouteMatch } from "./router.ts";
+import { isBelow, pathOf, type RouteEntry, type RouteTable } from "./routes.ts";
 import type { PortTelemetry } from "./telemetry.ts";
 
 const DEFAULT_MAX_BODY_BYTES = 1024 * 1024;
@@ -50,17 +49,30 @@ export interface HttpDeps {
   stopSignal: AbortSignal;
 }
 
+/** What answers by routes need besides. */
+interface RoutedDeps extends HttpDeps {
+  toSendable: typeof import("./sendable.ts")["toSendable"];
+}
+
 /** Everything HTTP on the port: baseline headers, refusals and probes, then the router. */
 export function createHttpHandler(deps: HttpDeps): RequestListener {
-  const route = createRouter({
-    routes: deps.routes,
-    load: (path) => deps.activation.use("http", path),
-    answer: (exchange, match) => {
-      const { req, res } = exchange;
-      return deps.telemetry.serve({ req, res, route: routeName(match) }, () => serve(exchange, match, deps));
-    },
-    onError: (error, exchange) => failed(exchange, error, deps),
-  });
+  let router: RequestListener | undefined;
+  let loading: Promise<RequestListener> | undefined;
+  const load = async () => {
+    router = await loadRouter(deps);
+    return router;
+  };
+  const unroutable = (req: IncomingMessage, res: ServerResponse, error: unknown) => {
+    deps.logger.error("a request could not be routed", { method: req.method, path: pathOf(req.url), error });
+    res.writeHead(500, { "Content-Length": "0", Connection: "close" }).end();
+  };
+  const route = (req: IncomingMessage, res: ServerResponse) => {
+    try {
+      router?.(req, res);
+    } catch (error) {
+      unroutable(req, res, error);
+    }
+  };
   return (req, res) => {
     setBaseline(req, res);
     const hsts = deps.hsts();
@@ -71,14 +83,29 @@ export function createHttpHandler(deps: HttpDeps): RequestListener {
       res.writeHead(status, { "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(STATUS_CODES[status]);
     } else if (!answerProbe(req, res, deps.probe, (asking) => probeAuth(asking, deps))) {
       deps.telemetry.watch(res, req, (ms) => logEnd(req, res, ms, deps.logger));
-      try {
-        route(req, res);
-      } catch (error) {
-        deps.logger.error("a request could not be routed", { method: req.method, path: pathOf(req.url), error });
-        res.writeHead(500, { "Content-Length": "0", Connection: "close" }).end();
-      }
+      if (router) return route(req, res);
+      loading ??= load();
+      loading.then(
+        () => route(req, res),
+        (error) => unroutable(req, res, error),
+      );
     }
   };
+}
+
+/** Loads h3 and what it takes of Node's `fetch` with the first request that is no probe: most of what a gateway's start would load for HTTP. */
+async function loadRouter(deps: HttpDeps): Promise<RequestListener> {
+  const [{ createRouter }, { toSendable }] = await Promise.all([import("./router.ts"), import("./sendable.ts")]);
+  const routed: RoutedDeps = { ...deps, toSendable };
+  return createRouter({
+    routes: deps.routes,
+    load: (path) => deps.activation.use("http", path),
+    answer: (exchange, match) => {
+      const { req, res } = exchange;
+      return deps.telemetry.serve({ req, res, route: routeName(match) }, () => serve(exchange, match, routed));
+    },
+    onError: (error, exchange) => failed(exchange, error, deps),
+  });
 }
 
 /** Path by which a route was declared: those are few, paths of requests are not. */
@@ -103,7 +130,7 @@ function then<T, R>(value: Eventual<T>, next: (value: T) => Eventual<R>): Eventu
 }
 
 /** @returns a value that h3 sends */
-function serve(exchange: Exchange, match: RouteMatch | undefined, deps: HttpDeps): Eventual<Response | HTTPResponse> {
+function serve(exchange: Exchange, match: RouteMatch | undefined, deps: RoutedDeps): Eventual<Response | HTTPResponse> {
   const answer = answerWithoutRoute(exchange, match, deps) ?? answerByRoute(exchange, match as RouteMatch & { entry: RouteEntry }, deps);
   return then(answer, (given) => finished(given, exchange, deps));
 }
@@ -138,13 +165,13 @@ function answerByRoute(
 }
 
 /** Sends an answer, or gives h3 what it sends. */
-function finished(answer: Response | HttpReply, exchange: Exchange, deps: HttpDeps): Eventual<Response | HTTPResponse> {
+function finished(answer: Response | HttpReply, exchange: Exchange, deps: RoutedDeps): Eventual<Response | HTTPResponse> {
   // The end of a short body stands in the packet that is being read; such a sender keeps its connection.
   if (isBodyLeft(exchange.req)) return nextTurn().then(() => revised(answer, exchange, deps));
   return revised(answer, exchange, deps);
 }
 
-function revised(answer: Response | HttpReply, exchange: Exchange, { hooks }: HttpDeps): Eventual<Response | HTTPResponse> {
+function revised(answer: Response | HttpReply, exchange: Exchange, { hooks, toSendable }: RoutedDeps): Eventual<Response | HTTPResponse> {
   const { req, path } = exchange;
   if (isBodyLeft(req)) endAfterAnswer(exchange);
   if (!hooks.isUsed("http.response")) return toSendable(answer, exchange);

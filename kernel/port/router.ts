@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { H3, type H3Event, type HTTPError, type HTTPMethod, toNodeHandler } from "h3";
-import { isBelow, type RouteEntry, type RouteGroup, type RouteTable } from "./routes.ts";
+import { isBelow, pathOf, type RouteEntry, type RouteGroup, type RouteTable } from "./routes.ts";
 
 /** The routes that a request reaches by its path. */
 export interface RouteMatch {
@@ -134,12 +134,4 @@ function patternOf({ path, match }: RouteGroup): string {
   const decoded = wellFormed.replace(/%(?:2[89ab]|3a)/gi, decodeURIComponent);
   const literal = decoded.replace(/[\\:*(){}?+]/g, "\\$&");
   return match === "exact" ? literal : `${literal === "/" ? "" : literal}/**`;
-}
-
-/** Path of a request target without its query, undecoded. */
-export function pathOf(target: string | undefined): string {
-  if (target === undefined) return "/";
-  const end = target.indexOf("?");
-  const path = end < 0 ? target : target.slice(0, end);
-  return path === "" ? "/" : path;
 }

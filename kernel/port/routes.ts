@@ -87,3 +87,11 @@ function mayShare(a: RouteEntry, b: RouteEntry): boolean {
 export function isBelow(path: string, prefix: string): boolean {
   return prefix === "/" || path === prefix || path.startsWith(`${prefix}/`);
 }
+
+/** Path of a request target without its query, undecoded. */
+export function pathOf(target: string | undefined): string {
+  if (target === undefined) return "/";
+  const end = target.indexOf("?");
+  const path = end < 0 ? target : target.slice(0, end);
+  return path === "" ? "/" : path;
+}
