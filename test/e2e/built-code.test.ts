@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { isProductCode, readRepositoryFiles } from "../tools/source/tree.ts";
 import { root } from "./_cli.ts";
 
@@ -38,3 +38,40 @@ test("no code decodes a text only to see whether that throws: the build takes th
   );
   expect(bare).toEqual([]);
 });
+
+describe("what is read at a start", () => {
+  test.each([
+    ["the SDK of plugins and their commands", "port", ["sdk/index.js", "sdk/internal/index.js"]],
+    ["what commands do with the config and with plugins", "port", ["config-file", "found-plugins", "installed-plugins", "compose-schema"]],
+    ["a gateway", "h3", ["assemble", "gateway-run"]],
+  ])("%s: nothing of %s", async (_, absent, names) => {
+    const files = new Map([...(await builtCode())].map(([path, bytes]) => [path, bytes.toString()]));
+    const modules = { port: "// kernel/port/http.ts", h3: "// node_modules/h3/" }[absent] ?? "";
+    expect([...files.values()].some((text) => text.includes(modules))).toBe(true);
+
+    const entries = names.map((name) => (files.has(name) ? name : importedLater(files, name)));
+
+    expect(readWith(files, entries).filter((path) => files.get(path)?.includes(modules))).toEqual([]);
+  });
+});
+
+/** File that the program imports when it needs a module; the files of earlier builds may lie beside it. */
+function importedLater(files: ReadonlyMap<string, string>, name: string): string {
+  const reached = readWith(files, ["kernel/bin.js"], /(?:from|import)\(? ?"(\.[^"]+)"/g);
+  return reached.find((path) => path.replace(/^.*\/|-[\w-]{8}\.js$/g, "") === name) ?? `no file for ${name}`;
+}
+
+/** These files and what they import, as Node reads them before the first line of theirs runs. */
+function readWith(
+  files: ReadonlyMap<string, string>,
+  entries: readonly string[],
+  imports = /^(?:import|export)\b.*? ?"(\.[^"]+)";$/gm,
+): string[] {
+  const reached = new Set(entries);
+  for (const path of reached) {
+    const text = files.get(path);
+    expect(text, path).toBeDefined();
+    for (const [, way = ""] of text?.matchAll(imports) ?? []) if (way.endsWith(".js")) reached.add(join(dirname(path), way));
+  }
+  return [...reached];
+}
