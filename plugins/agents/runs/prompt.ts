@@ -101,11 +101,17 @@ function citationsFor({ agent }: Run, kit: Kit, isGroup: boolean): "invite" | "n
   return mode === "on" || !isGroup ? "invite" : "none";
 }
 
-/** Made once: one takes longer to make than the rest of a prompt. */
-const days = new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+let days: Intl.DateTimeFormat | undefined;
+
+/** Made once, with the first prompt: it takes longer to make than the rest of a prompt, and would be a fiftieth of a start. */
+function dayFormat(): Intl.DateTimeFormat {
+  days ??= new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
+  return days;
+}
 
 /** The date, not the time: a prompt that changes each minute is cached nowhere. */
 function situation(run: Run, now: number): string {
+  const days = dayFormat();
   const zone = days.resolvedOptions().timeZone;
   // The random name of a session of its own would keep the vendor's cache from covering the conversation that a request carries.
   const session = isStatelessKey(run.sessionKey) ? "" : ` Session: ${run.sessionKey}.`;
