@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Writes the reference pages in `sdk/docs/reference/` from the values in the code, shell completion and manual page from the tables of commands, `sdk/api.md` from the declarations the compiler makes of it, and the
+ * Writes the reference pages in `sdk/docs/reference/` and the page of symptoms from the values in the code, shell completion and manual page from the tables of commands, `sdk/api.md` from the declarations the compiler makes of it, and the
  * table of rooms in `kernel/README.md`.
  * `--check` writes nothing and ends with 1 when a page is not what the code says.
  */
@@ -58,6 +58,10 @@ const { manPage } = await jiti.import(join(root, "test/tools/docs/man.ts"));
 const commands = await collectCommands(readManifests(), (path) => jiti.import(path));
 for (const [name, text] of completionScripts(commands)) wanted.set(`bin/completion/${name}`, text);
 wanted.set("bin/man/svc.1", manPage({ description: JSON.parse(read("package.json")).description, commands }));
+const { checkIds, collectSaid } = await jiti.import(join(root, "test/tools/docs/troubleshooting/collect.ts"));
+const { troubleshootingPage } = await jiti.import(join(root, "test/tools/docs/troubleshooting/page.ts"));
+const said = collectSaid(checkIds(readManifests()));
+wanted.set("sdk/docs/guide/troubleshooting.md", troubleshootingPage({ said, errors: reference.errors }));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));
