@@ -209,6 +209,7 @@ function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): v
       path: options.paths.configPath,
       stateDir: options.paths.stateDir,
       env: options.env,
+      readEnv: options.readEnv,
       flags: options.flags ?? {},
       manifests,
       modelProviders: () => [...contributions.view("modelProvider")].map(({ id }) => id),

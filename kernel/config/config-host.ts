@@ -18,10 +18,12 @@ export interface ConfigHostOptions {
   modelProviders?(): string[];
   /** Set in a gateway: a candidate without the secrets that a start needs is refused. Commands run in shells that lack its environment. */
   flags?: StartFlags;
+  /** The environment as `.env` files say now, which may have gained the variable that a change names; default: `env`. */
+  readEnv?: (() => Promise<Env>) | undefined;
 }
 
 /** Creates the host of the config writers, for a gateway and for a command. */
-export function createConfigHost({ path, env, stateDir, manifests, modelProviders, flags }: ConfigHostOptions): ConfigWriterHost {
+export function createConfigHost({ path, env, readEnv, stateDir, manifests, modelProviders, flags }: ConfigHostOptions): ConfigWriterHost {
   let patterns: string[] = [];
   const about = async <T>(loaded: LoadedConfig, look: (question: SettingQuestion) => Promise<T[]>): Promise<T[]> => {
     if (!loaded.config) return [];
@@ -36,7 +38,7 @@ export function createConfigHost({ path, env, stateDir, manifests, modelProvider
       return loadConfig(path, { env, overlay, secrets: "none" });
     },
     async check(after, before) {
-      const missing = flags && missingStartSecret(await loadSecrets(after, { env }), flags);
+      const missing = flags && missingStartSecret(await loadSecrets(after, { env: (await readEnv?.()) ?? env }), flags);
       if (missing) return [{ path: missing.path, message: missing.reason }];
       const own = after.config ? await pluginConfigIssues(await manifests(), { ...after, config: after.config }, before.config) : [];
       const [old, now] = [await about(before, settingIssues), await about(after, settingIssues)];
