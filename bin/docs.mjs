@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Writes the reference pages in `sdk/docs/reference/` and the page of symptoms from the values in the code, shell completion and manual page from the tables of commands, `sdk/api.md` from the declarations the compiler makes of it, and the
+ * Writes the reference pages in `sdk/docs/reference/` and the page of symptoms from the values in the code, the figures of the page of sizing from the last run of the bench, shell completion and manual page from the tables of commands, `sdk/api.md` from the declarations the compiler makes of it, and the
  * table of rooms in `kernel/README.md`.
  * `--check` writes nothing and ends with 1 when a page is not what the code says.
  */
@@ -62,6 +62,9 @@ const { checkIds, collectSaid } = await jiti.import(join(root, "test/tools/docs/
 const { troubleshootingPage } = await jiti.import(join(root, "test/tools/docs/troubleshooting/page.ts"));
 const said = collectSaid(checkIds(readManifests()));
 wanted.set("sdk/docs/guide/troubleshooting.md", troubleshootingPage({ said, errors: reference.errors }));
+const { sizingPage } = await jiti.import(join(root, "test/tools/docs/figures.ts"));
+const sizing = "sdk/docs/guide/performance-and-sizing.md";
+wanted.set(sizing, sizingPage(read(sizing), read("test/bench/RESULTS.md")));
 const { kernelPage } = await jiti.import(join(root, "test/tools/docs/rooms.ts"));
 const { readRepositoryFiles } = await jiti.import(join(root, "test/tools/source/tree.ts"));
 wanted.set("kernel/README.md", kernelPage(readRepositoryFiles((path) => path.startsWith("kernel/"))));

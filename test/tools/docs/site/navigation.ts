@@ -3,7 +3,13 @@ export const groups = ["Start", "Operate", "Channels", "Programs and plugins", "
 export type Group = (typeof groups)[number];
 
 const guides: Readonly<Record<string, Group>> = {
+  install: "Start",
+  "first-model": "Start",
   "run-as-a-service": "Operate",
+  secrets: "Operate",
+  "https-and-proxy": "Operate",
+  "security-model": "Operate",
+  "performance-and-sizing": "Operate",
   "backup-and-restore": "Operate",
   upgrade: "Operate",
   import: "Operate",

@@ -17,7 +17,7 @@ export interface SitePage {
 }
 
 /** Files that pages link to and that are copied as they are. */
-const copied = /^(sdk\/docs|examples)\/.*\.(png|svg|json|ya?ml|conf|ts|Caddyfile|service)$/;
+const copied = /^(sdk\/docs|examples)\/.*(\.(png|svg|json|ya?ml|conf|ts|service)|\/Caddyfile)$/;
 
 /** Address of the page that a Markdown file becomes. */
 export function urlOf(source: string): string {

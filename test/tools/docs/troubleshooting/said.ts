@@ -13,7 +13,7 @@ export function saidIn(source: string, ids: ReadonlySet<string>): Map<string, Sa
     const object = objectAround(source, match.index);
     if (object === undefined) continue;
     const before = source.slice(Math.max(0, object.start - 1_500), object.start);
-    const said = { message: valueOf("message", object.text, before), fix: valueOf("fix", object.text, before) };
+    const said = { message: textOf("message", object.text, before), fix: textOf("fix", object.text, before) };
     if (said.message !== undefined || said.fix !== undefined) found.set(id, defined(said));
   }
   return found;
@@ -39,7 +39,7 @@ function objectAround(source: string, at: number): { start: number; text: string
 }
 
 /** The text of a property, or of the constant of that name before it. */
-function valueOf(name: string, object: string, before: string): string | undefined {
+function textOf(name: string, object: string, before: string): string | undefined {
   const own = new RegExp(`\\b${name}:\\s*(?=["'\`])`).exec(object);
   if (own) return literalAt(object, own.index + own[0].length);
   if (!new RegExp(`\\b${name}\\s*[,}]`).test(object)) return undefined;
