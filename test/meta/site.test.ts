@@ -50,6 +50,8 @@ describe("the documentation site", () => {
     ["backup create", "sdk/docs/guide/backup-and-restore.html"],
     ["systemd", "sdk/docs/guide/run-as-a-service.html"],
     ["gateway.remote", "sdk/docs/guide/remote-access.html"],
+    ["models/key-rejected", "sdk/docs/guide/troubleshooting.html"],
+    ["nginx trustedProxies", "sdk/docs/guide/https-and-proxy.html"],
   ])("is searched for %j by every word", (query, url) => {
     const found = browser.svcSearch(browser.svcPages, query).map((row) => row.url.split("#")[0]);
     expect(found).toContain(url);
@@ -58,7 +60,7 @@ describe("the documentation site", () => {
 
   test("shows HTML in a page as text, and keeps only links that it can follow", () => {
     const text =
-      "# A <b>\n\n<script>alert(1)</script>\n\n[there](other.md) [gone](gone.ts) [away](https://example.org) ![x](https://example.org/x.png)\n";
+      "# A <b>\n\n<!-- for writers -->\n\n<script>alert(1)</script>\n\n[there](other.md) [gone](gone.ts) [away](https://example.org) ![x](https://example.org/x.png)\n";
     const small = site(
       new Map([
         ["README.md", text],
@@ -68,6 +70,7 @@ describe("the documentation site", () => {
     ).files.get("index.html");
     expect(small).toContain('<a href="other.html">there</a> gone <a href="https://example.org">away</a> x');
     expect(small).toContain("&lt;script&gt;");
+    expect(small).not.toContain("for writers");
     expect(small).not.toMatch(/<script>|<img/);
   });
 });

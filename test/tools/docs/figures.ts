@@ -23,13 +23,16 @@ const asked: ReadonlyArray<readonly [metric: string, words: string]> = [
 /** The page of sizing with its figures written anew from the last whole run. @throws {Error} naming a row that the run lacks */
 export function sizingPage(page: string, results: string): string {
   const [before, after] = [page.split(START)[0], page.split(END)[1]];
-  if (before === undefined || after === undefined) throw new Error(`performance-and-sizing.md: expected ${START} and ${END} around the figures`);
+  if (before === undefined || after === undefined)
+    throw new Error(`performance-and-sizing.md: expected ${START} and ${END} around the figures`);
   return `${before}${START}\n${figures(results)}\n${END}${after}`;
 }
 
 function figures(results: string): string {
   const [time = "", machine = ""] = [...results.matchAll(/^- (.*)$/gm)].map(([, line = ""]) => line);
-  const ours = new Map([...results.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)].map(([, metric = "", value = ""]) => [metric.trim(), value.trim()]));
+  const ours = new Map(
+    [...results.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)].map(([, metric = "", value = ""]) => [metric.trim(), value.trim()]),
+  );
   const rows = asked.map(([metric, words]) => {
     const value = ours.get(metric);
     if (value === undefined) throw new Error(`test/bench/RESULTS.md has no row "${metric}"`);

@@ -25,7 +25,7 @@ export function urlOf(source: string): string {
 }
 
 /**
- * Makes the pages of the site from Markdown files. Raw HTML in them is shown as text; links to files that the site does not have lose their target.
+ * Makes the pages of the site from Markdown files. Raw HTML in them is shown as text, and comments are left out; links to files that the site does not have lose their target.
  * @param files path below the root → text
  * @param has says whether a path exists in the repository
  */
@@ -78,7 +78,7 @@ function renderer(anchors: Anchors, resolve: (href: string) => string | undefine
         ? escapeHtml(text)
         : `<img src="${escapeHtml(target)}" alt="${escapeHtml(text)}">`;
     },
-    html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
+    html: ({ text }: Tokens.HTML | Tokens.Tag) => (/^<!--[^>]*-->\s*$/.test(text) ? "" : escapeHtml(text)),
   };
 }
 
