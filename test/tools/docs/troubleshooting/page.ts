@@ -29,6 +29,7 @@ svc logs --level warn --limit 20
 
 \`\`\`sh
 svc doctor --only config/perms,state/perms
+svc doctor --only config/perms,state/perms --fix
 \`\`\`
 
 \`\`\`text
