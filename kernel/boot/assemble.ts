@@ -69,7 +69,14 @@ export async function assemble({ options, plan, lock, listeners, startupGate, ev
 /** Undefined where nothing can be written; the start itself says so. */
 async function noteBoot({ paths, logger }: GatewayOptions, { bootId }: StartPlan): Promise<Boots | undefined> {
   try {
-    return await beginBoot(paths.stateDir, { bootId, now: Date.now() });
+    const boots = await beginBoot(paths.stateDir, { bootId, now: Date.now() });
+    if (boots.killed) {
+      const began = new Date(boots.killed.startedAt).toISOString();
+      logger.warn(
+        `the gateway before this one, started ${began}, ended without being asked to: it was killed, had no memory left, or the machine went down; what it had accepted goes on`,
+      );
+    }
+    return boots;
   } catch (error) {
     logger.warn("this start could not be recorded; a crash loop would go unnoticed", { error });
     return undefined;

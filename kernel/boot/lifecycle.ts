@@ -8,6 +8,7 @@ import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 import { saveLastGood } from "../config/last-good.ts";
 import { kernelErrors } from "../errors.ts";
 import { SAFE_MODE_CODE } from "../loader/discovery.ts";
+import { createClockWatch } from "../operations/clock-watch.ts";
 import { createGapDetector } from "../operations/gap-detector.ts";
 import { createLockWatch, LOCK_LOOK_MS } from "../operations/lock-watch.ts";
 import { MEMORY_LOOK_MS } from "../operations/memory-pressure.ts";
@@ -31,7 +32,10 @@ const MIN_PLUGIN_STOP_MS = 3_000;
 export function startJobs(core: Core, transport: Transport, lock: HeldLock): void {
   const { clock, jobs, logger, hooks, health, presence, fanout, notReady } = core;
   const gap = createGapDetector(clock, limits.tickIntervalMs);
+  const clockWatch = createClockWatch({ clock, stateDir: core.options.paths.stateDir, logger, refresh: health.refresh });
+  hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: clockWatch.parts });
   jobs.every("tick", limits.tickIntervalMs, () => {
+    clockWatch.look();
     const gapMs = gap();
     if (gapMs !== undefined) {
       logger.warn(`the process stood still for ${Math.round(gapMs / 1000)} s; refreshing outside connections`);

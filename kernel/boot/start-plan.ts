@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { formatIssue } from "../../sdk/config/config-issue.ts";
@@ -8,7 +8,7 @@ import { commonErrors, isSvcError } from "../../sdk/errors.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import type { Env } from "../../sdk/types/common.ts";
 import { type AuthMode, type ResolvedAuth, resolveAuth } from "../auth/resolve-auth.ts";
-import { newestBackup } from "../config/backups.ts";
+import { lastGoodPath, newestBackup } from "../config/backups.ts";
 import { loadConfig, loadSecrets } from "../config/load.ts";
 import type { LoadedConfig } from "../config/loaded.ts";
 import type { ConfigWriterHost } from "../config/write.ts";
@@ -127,7 +127,11 @@ async function requireValid(loaded: LoadedConfig): Promise<SvcConfig> {
 
 async function guardMode(loaded: LoadedConfig, flags: StartFlags): Promise<void> {
   if (flags.allowUnconfigured) return;
-  if (!loaded.exists) throw kernelErrors.startBlocked({ reason: `no config at ${loaded.path}` });
+  if (!loaded.exists) {
+    const isKept = (await stat(lastGoodPath(loaded.path)).catch(() => undefined)) !== undefined;
+    const advice = isKept ? "; svc doctor --fix --restore-last-good puts the last one that worked back" : "";
+    throw kernelErrors.startBlocked({ reason: `no config at ${loaded.path}${advice}` });
+  }
   const mode = loaded.config?.gateway.mode;
   if (mode === "remote") throw kernelErrors.startBlocked({ reason: "current: remote" });
   if (mode !== undefined) return;

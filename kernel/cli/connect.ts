@@ -25,6 +25,8 @@ export interface ConnectOptions {
   newDevice: boolean;
   /** Advice for an address where nothing listens. */
   startAdvice(): Promise<string>;
+  /** Why the address does not answer as the gateway of this profile; undefined when that is not known. */
+  answerAdvice(): Promise<string | undefined>;
   env: Env;
   signal: AbortSignal;
 }
@@ -82,16 +84,17 @@ function deviceFor({ target, mode, newDevice, stateDir }: ConnectOptions): Clien
     : createNodeDevice({ path: join(stateDir, "identity", "device.json"), gateway: target.url, create: newDevice && mode !== "probe" });
 }
 
-async function explain(error: unknown, { target, startAdvice }: ConnectOptions): Promise<unknown> {
+async function explain(error: unknown, { target, startAdvice, answerAdvice }: ConnectOptions): Promise<unknown> {
   if (!isClientError(error)) return error;
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
     const reason = error.message.replace(/^gateway not reachable at \S+: /, "");
     const cause = (error.details?.code === undefined ? error.details?.reason : undefined) ?? "network";
-    // Somebody holds the port; another start would not help.
-    const advice = cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : await startAdvice();
+    // Whoever holds the port, another start would not help.
+    const held = cause === "refused" ? undefined : await answerAdvice();
+    const advice = held ?? (cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : await startAdvice());
     return commonErrors.gatewayUnreachable({ url: target.url, reason, cause, advice }, { cause: error });
   }
-  const hint = secretHint(error, target);
+  const hint = (error.detailCode?.startsWith("AUTH_") ? await answerAdvice() : undefined) ?? secretHint(error, target);
   const authReason = error.details !== undefined && "authReason" in error.details ? error.details.authReason : undefined;
   const fields = { message: error.message, authReason: authReason ?? error.detailCode ?? error.code, hint };
   return commonErrors.clientUnauthorized(fields, { cause: error });

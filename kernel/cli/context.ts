@@ -1,3 +1,4 @@
+import { access } from "node:fs/promises";
 import { writeFileAtomic } from "../../sdk/files.ts";
 import type { CliCommand, CliContext, CliLocal, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { JsonObject } from "../../sdk/types/common.ts";
@@ -19,20 +20,36 @@ export function createCliContext(options: ContextOptions): CliContext {
   const rpc = rpcValues(options.command, options.values);
   const { load, forget, target: readTarget, config } = configReader(options);
   const target = (): Promise<CliTarget> => readTarget(rpc);
+  const ports = portsOf({ env, paths }, config);
   const lockOwner: CliContext["lockOwner"] = async () => {
     const owner = await readLockOwner(paths.stateDir);
     return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
   };
   const adviceFor = async (at: CliTarget | undefined): Promise<string> => {
-    const [{ startAdvice }, found, owner] = await Promise.all([import("./start-advice.ts"), config(), lockOwner()]);
-    return startAdvice({ paths, config: found, owner, ...(at ? { target: at } : {}) });
+    const [{ startAdvice }, found, owner, lastGood] = await Promise.all([
+      import("./start-advice.ts"),
+      config(),
+      lockOwner(),
+      hasLastGood(paths),
+    ]);
+    return startAdvice({ paths, config: found, owner, hasLastGood: lastGood, ...(at ? { target: at } : {}) });
+  };
+  const answerAdviceFor = async (at: CliTarget): Promise<string | undefined> => {
+    const [{ answerAdvice }, found, owner, lastGood] = await Promise.all([
+      import("./start-advice.ts"),
+      config(),
+      lockOwner(),
+      hasLastGood(paths),
+    ]);
+    const [holder] = owner ? [] : await ports.holders(at.port).catch(() => []);
+    return answerAdvice({ paths, config: found, owner, hasLastGood: lastGood, target: at, holder });
   };
   const connect: CliContext["connect"] = async ({ mode = "cli", scopes, caps, timeoutMs, newDevice = true, target: named } = {}) => {
     const { connectToGateway } = await import("./connect.ts");
     const at = named ?? (await target());
     const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
     const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir, env, signal: options.signal };
-    return connectToGateway({ ...how, target: at, startAdvice: () => adviceFor(at) });
+    return connectToGateway({ ...how, target: at, startAdvice: () => adviceFor(at), answerAdvice: () => answerAdviceFor(at) });
   };
 
   return {
@@ -67,7 +84,7 @@ export function createCliContext(options: ContextOptions): CliContext {
         await client.close();
       }
     },
-    ports: portsOf({ env, paths }, config),
+    ports,
     lockOwner,
     holdState: (work) => holdState(options, work),
     local: (plugins, { quiet = false } = {}) => openLocal(options, plugins, quiet ? "error" : "warn"),
@@ -89,6 +106,15 @@ export function createCliContext(options: ContextOptions): CliContext {
     withFileLock: async (lock, work, how) => (await import("../process/file-lock.ts")).withFileLock(lock, work, how),
     writeFile: writeFileAtomic,
   };
+}
+
+/** Is there a copy of the config that a gateway became ready with? */
+async function hasLastGood({ configPath }: ProfilePaths): Promise<boolean> {
+  const { lastGoodPath } = await import("../config/backups.ts");
+  return access(lastGoodPath(configPath)).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Reads the config once for a command, and says once that it is not the file as it stands. */

@@ -25,7 +25,8 @@ export async function readConfigText(path: string, name: string, options: { foll
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return { missing: true };
     const reason = messageOf(error);
-    const message = reason.startsWith("is larger") ? "larger than 8 MiB" : `cannot be read: ${code ? `${code}` : reason}`;
+    const advice = code === "EACCES" || code === "EPERM" ? "; this user may not read it, see svc doctor" : "";
+    const message = reason.startsWith("is larger") ? "larger than 8 MiB" : `cannot be read: ${code ?? reason}${advice}`;
     return { issue: atStart(name, message) };
   }
 }

@@ -19,7 +19,7 @@ export async function saveLastGood(loaded: LoadedConfig): Promise<void> {
 }
 
 /**
- * Puts the last-good copy back in place of a file that does not load. The broken one is kept as `.rejected.<time>` and in the ring of backups.
+ * Puts the last-good copy back in place of a file that does not load, or is gone. A broken one is kept as `.rejected.<time>` and in the ring of backups.
  * @throws {SvcError} `config-no-last-good` when the present file is fine, or there is no copy that would load
  */
 export async function restoreLastGood(host: ConfigWriterHost, options: { dryRun?: boolean } = {}): Promise<Restore> {
@@ -27,16 +27,18 @@ export async function restoreLastGood(host: ConfigWriterHost, options: { dryRun?
   if (options.dryRun) return (await planRestore(host)).restore;
   return locked(host, async () => {
     const { restore, bytes } = await planRestore(host);
-    const rejected = await keepRejected(host.path, (await readConfigBytes(host.path)) ?? "");
+    const broken = await readConfigBytes(host.path);
+    const rejected = broken && (await keepRejected(host.path, broken));
     await replaceFile(host.path, bytes);
-    return { ...restore, rejected };
+    return { ...restore, ...(rejected === undefined ? {} : { rejected }) };
   });
 }
 
 async function planRestore(host: ConfigWriterHost): Promise<{ restore: Restore; bytes: Uint8Array }> {
   const path = lastGoodPath(host.path);
   const refuse = (reason: string) => configErrors.configNoLastGood({ file: basename(host.path), lastGood: basename(path), reason });
-  if ((await host.load()).valid) throw refuse("the present file is valid");
+  const { exists, valid } = await host.load();
+  if (exists && valid) throw refuse("the present file is valid");
   const bytes = await readConfigBytes(path);
   if (!bytes) throw refuse("there is no such copy");
   const decoded = decodeConfig(bytes, basename(path));

@@ -115,7 +115,12 @@ function refuse(status: "invalid" | "rejected", issues: ReloadIssue[], logger: L
 function brokenBy(active: Loaded, loaded: LoadedConfig, deps: PassDeps): ReloadIssue[] {
   if (!loaded.valid || !loaded.config) return loaded.issues.map(placed);
   if (active.exists && !loaded.exists)
-    return [{ path: "", message: `${loaded.path} is gone; put it back, the gateway would not start again without it` }];
+    return [
+      {
+        path: "",
+        message: `${loaded.path} is gone; put it back (svc doctor --fix --restore-last-good), the gateway would not start again without it`,
+      },
+    ];
   if (active.config.gateway.mode !== undefined && loaded.config.gateway.mode === undefined) {
     return [{ path: "gateway.mode", message: 'key missing: the file may be damaged; expected "local"' }];
   }

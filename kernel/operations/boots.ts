@@ -18,6 +18,8 @@ interface BootsFile {
 export interface Boots {
   /** Unclean ends within the last five minutes, the one before this start included. */
   readonly unclean: readonly number[];
+  /** The process before this one, when nobody had asked it to end. */
+  readonly killed: { startedAt: number } | undefined;
   /** This process was asked to end: whatever happens from here on is no crash. */
   ended(): Promise<void>;
   /** The ends so far count no more. */
@@ -37,6 +39,7 @@ export async function beginBoot(stateDir: string, { bootId, now }: { bootId: str
   await write(running);
   return {
     unclean: found,
+    killed: before.running,
     async ended() {
       running = undefined;
       await write(running);

@@ -1,4 +1,5 @@
 import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { MemoryStage } from "../../sdk/types/gateway.ts";
 
@@ -7,6 +8,8 @@ export interface MemoryGauge {
   rssBytes(): number;
   /** Limit of what it may take; more ends it. */
   limitBytes: number;
+  /** The heap of the main thread, which has a limit of its own (`--max-old-space-size`). */
+  heap?(): { usedBytes: number; limitBytes: number };
   /** A younger gateway does not end itself; default one minute. One that needs so much to start would restart for ever. */
   minUptimeMs?: number;
   /** So long the last stage lasts before the gateway ends itself, so that the peak of one answer passes; default 5 s. */
@@ -31,7 +34,14 @@ const order: readonly MemoryStage[] = ["none", "background", "work", "restart"];
 /** The memory of this process, and the limit of its control group. */
 export function processMemory(): MemoryGauge {
   const limit = process.constrainedMemory();
-  return { rssBytes: () => process.memoryUsage.rss(), limitBytes: limit > 0 && limit < totalmem() ? limit : DEFAULT_LIMIT_BYTES };
+  return {
+    rssBytes: () => process.memoryUsage.rss(),
+    limitBytes: limit > 0 && limit < totalmem() ? limit : DEFAULT_LIMIT_BYTES,
+    heap() {
+      const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
+      return { usedBytes, limitBytes };
+    },
+  };
 }
 
 /** The stage for a share of the limit, seen from the present one. Pure. */
@@ -65,19 +75,19 @@ export interface MemoryPressureOptions {
 
 export function createMemoryPressure({ gauge, uptimeMs, onStage, onExhausted }: MemoryPressureOptions): MemoryPressure {
   let stage: MemoryStage = "none";
-  let rssBytes = 0;
+  let used: MemoryUse = { what: "the process", bytes: 0, limitBytes: 1 };
   let since: number | undefined;
   let isExhausted = false;
   const text = () => {
-    const { limitBytes = 1 } = gauge ?? {};
-    return `the process uses ${megabytes(rssBytes)} of ${megabytes(limitBytes)} MB (${Math.round((100 * rssBytes) / limitBytes)} %): ${measures[stage]}`;
+    const { what, bytes, limitBytes } = used;
+    return `${what} uses ${megabytes(bytes)} of ${megabytes(limitBytes)} MB (${Math.round((100 * bytes) / limitBytes)} %): ${measures[stage]}`;
   };
   return {
     stage: () => stage,
     look() {
       if (!gauge) return;
-      rssBytes = gauge.rssBytes();
-      const next = stageFor(rssBytes / gauge.limitBytes, stage);
+      used = scarcest(gauge);
+      const next = stageFor(used.bytes / used.limitBytes, stage);
       const isChanged = next !== stage;
       stage = next;
       if (isChanged) onStage(stage, text());
@@ -89,9 +99,25 @@ export function createMemoryPressure({ gauge, uptimeMs, onStage, onExhausted }: 
     },
     parts() {
       if (!gauge || stage === "none") return [];
-      return [{ part: "memoryPressure", ok: false, value: { stage, rssBytes, limitBytes: gauge.limitBytes }, message: text() }];
+      const value = { stage, rssBytes: gauge.rssBytes(), limitBytes: gauge.limitBytes };
+      return [{ part: "memoryPressure", ok: false, value, message: text() }];
     },
   };
+}
+
+/** One kind of memory that has a limit. */
+interface MemoryUse {
+  what: string;
+  bytes: number;
+  limitBytes: number;
+}
+
+/** The kind that is nearest to its limit. */
+function scarcest({ rssBytes, limitBytes, heap }: MemoryGauge): MemoryUse {
+  const whole: MemoryUse = { what: "the process", bytes: rssBytes(), limitBytes };
+  const { usedBytes, limitBytes: heapLimit } = heap?.() ?? { usedBytes: 0, limitBytes: 1 };
+  const isHeapScarcer = usedBytes / heapLimit > whole.bytes / limitBytes;
+  return isHeapScarcer ? { what: "the heap", bytes: usedBytes, limitBytes: heapLimit } : whole;
 }
 
 const measures: Readonly<Record<MemoryStage, string>> = {

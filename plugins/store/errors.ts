@@ -102,6 +102,12 @@ export const storeErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "repair-running": {
+    message: "sessions repair: a gateway uses the database (pid {pid}); stop it first: svc gateway stop",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "backup-target": {
     message: "backup to {dir}: {reason}; expected a folder that does not exist yet, outside the state directory",
     http: 400,

@@ -45,9 +45,14 @@ function historyPart(notices: readonly Notice[]): HealthPart | undefined {
   return { part: "stateHistory", ok: false, value: own.map(({ id, at }) => ({ id, at })), message };
 }
 
-/** Finding about rows that do not parse; undefined when all do. Nothing repairs them: what they say is in them still, and stays. */
+/** Finding about rows that do not parse; undefined when all do. What they say is in them still: `svc sessions repair` keeps it in a file. */
 export function unreadableFinding({ unreadableRows = 0 }: EmbeddedStatus): DoctorFinding | undefined {
   if (unreadableRows === 0) return undefined;
   const message = `${unreadableRows} rows of the state database cannot be read; they are skipped and kept, and nothing else is affected`;
-  return { id: "sessions/corrupt", severity: "warning", message, fix: "the log names them; svc backup restore brings back an older state" };
+  return {
+    id: "sessions/corrupt",
+    severity: "warning",
+    message,
+    fix: "the log names them; with the gateway stopped, svc sessions repair moves them to a file",
+  };
 }

@@ -85,7 +85,7 @@ async function look(cli: CliContext, values: CliValues): Promise<DoctorFinding[]
 
 /** Restores the last-good config: by the flag, or after the difference was shown to a person who agreed. */
 async function restore(cli: CliContext, values: CliValues, findings: readonly DoctorFinding[]): Promise<FixResult[]> {
-  const broken = findings.some((f) => f.fixable && /^(config\/(parse|schema|unknown-keys)|auth\/ambiguous)$/.test(f.id));
+  const broken = findings.some((f) => f.fixable && /^(config\/(missing|parse|schema|unknown-keys)|auth\/ambiguous)$/.test(f.id));
   const asked = values["restore-last-good"] === true;
   const isPerson = cli.stdout.isTTY && cli.stderr.isTTY && !cli.json;
   if (!broken || (!asked && !isPerson)) return [];
@@ -99,7 +99,7 @@ async function restore(cli: CliContext, values: CliValues, findings: readonly Do
       if (!asked && values.yes !== true && !(await agrees(cli))) return result(false, "left as it is");
     }
     const { rejected } = await file.restoreLastGood();
-    return result(true, `the last-good config is back; the broken one is kept as ${rejected}`);
+    return result(true, `the last-good config is back${rejected === undefined ? "" : `; the broken one is kept as ${rejected}`}`);
   } catch (error) {
     return result(false, messageOf(error));
   }

@@ -9,6 +9,9 @@ const healthy: Evidence = {
   plugins: [{ id: "store", state: "ready", reason: undefined }],
   packages: [],
   open: [],
+  access: { stateDir: "/s", user: "ada", denied: [] },
+  database: { path: "/s/state.sqlite", fault: undefined },
+  killed: undefined,
   secrets: [],
   staleLocks: [],
   node: { version: "20.19.0", floor: "20.19.0" },
@@ -73,8 +76,21 @@ describe("the config", () => {
     expect(found({ config, auth }).map(({ id }) => id)).toEqual(["config/missing"]);
   });
 
-  test("that is not there asks for setup", () => {
+  test("that is gone is mended by the last-good copy", () => {
     const config = { ...healthy.config, exists: false, mode: undefined };
+    expect(found({ config, auth: undefined })).toMatchObject([
+      { id: "config/missing", fixable: true, fix: expect.stringContaining("--restore-last-good") },
+    ]);
+  });
+
+  test("that nobody may read is no broken one", () => {
+    const denied = [{ path: "/s/svc.json", kind: "config", lacks: "read", mode: 0, isOwn: true } as const];
+    const config = { ...healthy.config, valid: false, issues: [issue("parse", "")] };
+    expect(found({ config, auth: undefined, access: { ...healthy.access, denied } }).map(({ id }) => id)).toEqual(["config/perms"]);
+  });
+
+  test("that was never there asks for setup", () => {
+    const config = { ...healthy.config, exists: false, mode: undefined, lastGood: false };
     expect(found({ config, auth: undefined })).toMatchObject([{ id: "config/missing", severity: "error", fix: "svc setup" }]);
   });
 });
@@ -105,6 +121,8 @@ test.each([
   ["state/leftovers", "warning", { leftovers: ["/s/.restore-1-2"] }],
   ["config/perms", "warning", { open: [{ path: "/s/svc.json", mode: 0o644, kind: "config" as const }] }],
   ["state/perms", "warning", { open: [{ path: "/s", mode: 0o755, kind: "state" as const }] }],
+  ["boot/unclean-end", "warning", { killed: { startedAt: 0, advice: "start it with: svc gateway" } }],
+  ["sessions/corrupt", "error", { database: { path: "/s/state.sqlite", fault: "file is not a database" } }],
   ["lock/stale", "info", { staleLocks: ["/s/svc.json.lock"] }],
   ["node/version", "error", { node: { version: "20.18.9", floor: "20.19.0" } }],
   ["disk/free", "warning", { freeBytes: 999_999_999 }],

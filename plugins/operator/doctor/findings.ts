@@ -1,6 +1,8 @@
 import type { DoctorFinding } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
+import { type AccessEvidence, accessFindings } from "./access.ts";
 import type { OwnFinding } from "./checks.ts";
+import { type DatabaseEvidence, databaseFindings } from "./database.ts";
 import { MAX_LOG_BYTES, SPARE_LOG_BYTES } from "./logs.ts";
 import type { WatchLimits } from "./machine.ts";
 import { type NativeEvidence, nativeReason } from "./native.ts";
@@ -47,6 +49,10 @@ export interface Evidence {
   packages: Array<{ plugin: string; path: string; missing: readonly string[]; command: string; isOptional: boolean }>;
   /** Files and folders that others than their owner may read: path and mode. */
   open: Array<{ path: string; mode: number; kind: "config" | "state" }>;
+  access: AccessEvidence;
+  database: DatabaseEvidence;
+  /** The last gateway, when it is gone although nobody asked it to end, and the next step. */
+  killed: { startedAt: number; advice: string } | undefined;
   secrets: Array<{ code: string; path: string; message: string }>;
   staleLocks: string[];
   node: { version: string; floor: string };
@@ -70,12 +76,15 @@ const MIN_INSTANCES = 128;
 /** Every finding, the worst first. Pure. */
 export function findingsOf(evidence: Evidence): DoctorFinding[] {
   const found = [
-    ...configFindings(evidence.config),
+    ...configFindings(evidence),
     ...modeFindings(evidence),
     ...authFindings(evidence),
     ...pluginFindings(evidence),
     ...packageFindings(evidence),
     ...fileFindings(evidence),
+    ...accessFindings(evidence.access),
+    ...databaseFindings(evidence.database),
+    ...bootFindings(evidence),
     ...secretFindings(evidence),
     ...machineFindings(evidence),
     ...serviceFindings(evidence.service),
@@ -89,10 +98,16 @@ export function findingsOf(evidence: Evidence): DoctorFinding[] {
   return found.sort((a, b) => severities.indexOf(b.severity) - severities.indexOf(a.severity) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
 }
 
-function configFindings({ issues, path, exists, lastGood, valid, warnings }: Evidence["config"]): OwnFinding[] {
-  if (!exists) return [{ id: "config/missing", severity: "error", path, message: "there is no config file", fix: "svc setup" }];
-  const restore =
-    !valid && lastGood ? { fix: "svc doctor --fix --restore-last-good, which restores the last config that worked", fixable: true } : {};
+function configFindings({ config, access }: Evidence): OwnFinding[] {
+  const { issues, path, exists, lastGood, valid, warnings } = config;
+  const restorable = { fix: "svc doctor --fix --restore-last-good, which restores the last config that worked", fixable: true };
+  if (!exists) {
+    const remedy = lastGood ? restorable : { fix: "svc setup" };
+    return [{ id: "config/missing", severity: "error", path, message: "there is no config file", ...remedy }];
+  }
+  // What is in it is not known then.
+  if (access.denied.some((one) => one.path === path && one.lacks === "read")) return [];
+  const restore = !valid && lastGood ? restorable : {};
   return [
     ...issues.map((issue): OwnFinding => {
       const id = idOfIssue(issue);
@@ -303,6 +318,13 @@ function roomFindings({ logs, watch, leftovers }: Evidence): OwnFinding[] {
 }
 
 /** Each is taken away by removing its file: the operator has read it. */
+function bootFindings({ killed }: Evidence): OwnFinding[] {
+  if (!killed) return [];
+  const began = new Date(killed.startedAt).toISOString();
+  const message = `the gateway started ${began} is gone, and nobody had asked it to end: it was killed, had no memory left, or the machine went down; what it had accepted goes on with the next start`;
+  return [{ id: "boot/unclean-end", severity: "warning", message, fix: killed.advice }];
+}
+
 function noticeFindings({ notices }: Evidence): DoctorFinding[] {
   return notices.map(({ id, severity, message, fix, at, file }) => ({
     id,

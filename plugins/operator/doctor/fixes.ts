@@ -86,7 +86,8 @@ async function rebuildIndex(cli: CliContext, path: string): Promise<string> {
 }
 
 async function tighten(path: string): Promise<string> {
-  const mode = (await stat(path)).mode & 0o700;
+  const seen = await stat(path);
+  const mode = (seen.mode & 0o700) | (seen.isDirectory() ? 0o700 : 0o600);
   await chmod(path, mode);
   return `mode is now 0${mode.toString(8)}`;
 }

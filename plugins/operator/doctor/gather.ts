@@ -1,8 +1,12 @@
 import { readdir, readFile, realpath, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type CliContext, type DoctorFinding, isSvcError, type SvcConfig } from "svc/sdk";
+import { type CliContext, isSvcError, type SvcConfig } from "svc/sdk";
 import { formatIssue, noticePath, ownValue, readNotices } from "svc/sdk/internal";
+import { uncleanEnd } from "../unclean-end.ts";
+import { gatherAccess } from "./access.ts";
+import { gatherDatabase } from "./database.ts";
 import type { Evidence } from "./findings.ts";
+import { liveFindings } from "./live.ts";
 import { staleLocks } from "./lock-checks.ts";
 import { logFiles } from "./logs.ts";
 import { restoreLeftovers, watchLimits } from "./machine.ts";
@@ -39,6 +43,9 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
     packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, vendor: await cli.vendorPackages() }),
     open: await openFiles(file.path, stateDir),
+    access: await gatherAccess({ stateDir, configPath: file.path }),
+    database: await gatherDatabase(cli),
+    killed: await killedGateway(cli),
     secrets: loaded.valid ? (await cli.auditSecrets({ allowExec: false })).findings : [],
     staleLocks: await staleLocks({ configPath: file.path, stateDir }),
     node: { version: process.versions.node, floor: "20.19.0" },
@@ -110,6 +117,12 @@ async function openFiles(path: string, stateDir: string): Promise<Evidence["open
   return seen.flatMap(({ mode, ...one }) => (mode !== undefined && (mode & 0o077) !== 0 ? [{ ...one, mode: mode & 0o777 }] : []));
 }
 
+/** The last gateway when it was killed, with what starts another one. */
+async function killedGateway(cli: CliContext): Promise<Evidence["killed"]> {
+  const found = await uncleanEnd(cli);
+  return found && { startedAt: found.startedAt, advice: await cli.startAdvice() };
+}
+
 /** The kind of network file system that the state is on; undefined for a local one, and where the system does not say. */
 async function networkFolder(stateDir: string): Promise<Evidence["network"]> {
   const type = await statfs(stateDir).then(
@@ -119,15 +132,4 @@ async function networkFolder(stateDir: string): Promise<Evidence["network"]> {
   const mounts = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
   const kind = networkKind({ path: await realpath(stateDir).catch(() => stateDir), type, mounts });
   return kind === undefined ? undefined : { path: stateDir, kind };
-}
-
-/** Collects findings of the running gateway's plugins; none when no gateway runs, and a gateway that does not answer is a finding. */
-async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
-  if (!(await cli.lockOwner())?.port) return [];
-  try {
-    return (await cli.withClient((client) => client.request("gateway.doctor", {}))).findings;
-  } catch (error) {
-    const message = `a gateway is running here but did not answer: ${error instanceof Error ? error.message : String(error)}`;
-    return [{ id: "gateway/unreachable", severity: "warning", message }];
-  }
 }

@@ -28,13 +28,13 @@ test("locks of dead processes are found, those of the living and what is no lock
 
 test("a port that somebody else holds is an error with the holder's name", () => {
   const holder = { pid: 7, command: "nginx" };
-  expect(portFindings({ port: 18_789, holders: [{ ...holder, isGateway: false }] })).toEqual([
+  expect(portFindings({ port: 18_789, holders: [{ ...holder, isGateway: false }], free: 18_809 })).toEqual([
     {
       id: "port/conflict",
       severity: "error",
       path: "gateway.port",
       message: "port 18789 is held by nginx (pid 7), so no gateway of this profile can start",
-      fix: "end that program, or change gateway.port",
+      fix: "svc config set gateway.port 18809; or end that program",
     },
   ]);
   expect(portFindings({ port: 18_789, holders: [{ ...holder, isGateway: true }] })[0]).toMatchObject({

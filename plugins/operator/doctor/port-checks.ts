@@ -6,6 +6,8 @@ export interface PortEvidence {
   port: number;
   /** Holders that are not the gateway of this profile. */
   holders: Array<{ pid: number; command: string; isGateway: boolean }>;
+  /** Another port that nobody holds; undefined while this one is fine. */
+  free?: number | undefined;
 }
 
 /** Looks at the port of the next start. */
@@ -15,16 +17,30 @@ export async function gatherPort(cli: CliContext): Promise<PortEvidence> {
   const owner = await cli.lockOwner();
   const others = (await cli.ports.holders(port).catch(() => [])).filter(({ pid }) => pid !== owner?.pid);
   const isGateway = others.length > 0 && (await cli.ports.isGateway(port));
-  return { port, holders: others.map((holder) => ({ ...holder, isGateway })) };
+  const free = others.length > 0 ? await freePortAfter(cli, port) : undefined;
+  return { port, holders: others.map((holder) => ({ ...holder, isGateway })), free };
+}
+
+/** Gateways of one host keep a distance, as the guide says. */
+const PORT_STEP = 20;
+const PORTS_TRIED = 5;
+
+async function freePortAfter(cli: CliContext, port: number): Promise<number | undefined> {
+  for (let i = 1; i <= PORTS_TRIED; i++) {
+    const candidate = port + i * PORT_STEP;
+    if (candidate <= 65_535 && (await cli.ports.holders(candidate).catch(() => [])).length === 0) return candidate;
+  }
+  return undefined;
 }
 
 /** Findings about the port. Pure. */
-export function portFindings({ port, holders }: PortEvidence): OwnFinding[] {
+export function portFindings({ port, holders, free }: PortEvidence): OwnFinding[] {
+  const elsewhere = `svc config set gateway.port ${free ?? "<another port>"}`;
   return holders.map(({ pid, command, isGateway }): OwnFinding => {
     const who = isGateway ? `another gateway (${command}, pid ${pid})` : `${command} (pid ${pid})`;
     const fix = isGateway
-      ? "svc gateway probe tells which; give each gateway a gateway.port of its own"
-      : "end that program, or change gateway.port";
+      ? `${elsewhere}, which gives this gateway a port of its own; svc gateway probe tells whose the other one is`
+      : `${elsewhere}; or end that program`;
     return {
       id: "port/conflict",
       severity: "error",

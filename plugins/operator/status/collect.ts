@@ -6,6 +6,7 @@ import { inspectService, type ServiceReport } from "../service/inspect.ts";
 import { findOtherServices, type OtherService } from "../service/other-services.ts";
 import { newestError } from "../service/ready.ts";
 import { findSupervision } from "../service/supervision.ts";
+import { uncleanEnd } from "../unclean-end.ts";
 
 /** Everything that `svc gateway status` reports; nothing in it was written anywhere. */
 export interface StatusFindings {
@@ -23,6 +24,8 @@ export interface StatusFindings {
   lastError: string | undefined;
   /** Undefined with `--no-probe`. */
   probe: ProbeResult | undefined;
+  /** The last gateway, when it is gone although nobody asked it to end. */
+  uncleanEnd: { startedAt: number } | undefined;
   /** Next step towards a running gateway; undefined while one runs. */
   advice: string | undefined;
 }
@@ -75,6 +78,7 @@ export async function collectStatus(cli: CliContext, options: CollectOptions): P
     lastRefusal: refusal && (runtime === undefined || refusal.ts > runtime.startedAt) ? refusal : null,
     lastError: undefined,
     probe: options.connects ? await probe(cli, options) : undefined,
+    uncleanEnd: isElsewhere(target) ? undefined : await uncleanEnd(cli),
     advice: owner ? undefined : await cli.startAdvice(),
   };
   const isInTrouble = !isWell(found) || found.service.runtime.status === "failed";
@@ -93,9 +97,15 @@ export function runtimeOf({ owner, probe: p, service }: StatusFindings): Service
   return p?.portBusy ? "unknown" : "stopped";
 }
 
-/** A gateway elsewhere has no listeners here. */
-async function listenersOf(cli: CliContext, { port, host }: CliTarget, owner: StatusFindings["owner"]): Promise<Listener[]> {
-  if (host !== "127.0.0.1") return [];
+/** The gateway that is asked is another one than that of this profile, wherever it runs. */
+export function isElsewhere({ portSource }: CliTarget): boolean {
+  return portSource === "remote";
+}
+
+/** A gateway elsewhere has no listeners here: what listens is the tunnel to it. */
+async function listenersOf(cli: CliContext, target: CliTarget, owner: StatusFindings["owner"]): Promise<Listener[]> {
+  const { port, host } = target;
+  if (host !== "127.0.0.1" || isElsewhere(target)) return [];
   const holders = await cli.ports.holders(port).catch(() => []);
   const address = `${host}:${port}`;
   const known = holders.some(({ pid }) => pid === owner?.pid);

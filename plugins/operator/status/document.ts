@@ -1,5 +1,5 @@
 import type { CliContext, JsonObject } from "svc/sdk";
-import { isWell, runtimeOf, type StatusFindings } from "./collect.ts";
+import { isElsewhere, isWell, runtimeOf, type StatusFindings } from "./collect.ts";
 
 /** The report as the one JSON document of `--json`. */
 export function statusDocument(cli: CliContext, f: StatusFindings): JsonObject {
@@ -51,7 +51,7 @@ function serviceDocument(f: StatusFindings): JsonObject {
     installed,
     enabled,
     definitionPath,
-    runtime: { status: runtimeOf(f), pid, startedAt, lastExit: runtime.lastExit },
+    runtime: { status: runtimeOf(f), pid, startedAt, lastExit: runtime.lastExit, uncleanEnd: f.uncleanEnd ?? null },
     installedPort,
     audit: { ok: audit.ok, issues },
     ...(problem === undefined ? {} : { problem }),
@@ -66,7 +66,9 @@ export function logFileOf(cli: CliContext, { config }: Pick<StatusFindings, "con
   return cli.logs.path((config.config?.logging as { file?: string } | undefined)?.file);
 }
 
-export function bindOf({ config, runtime }: Pick<StatusFindings, "config" | "runtime">): string {
+/** Where the gateway listens; one elsewhere does not say. */
+export function bindOf({ config, runtime, target }: Pick<StatusFindings, "config" | "runtime" | "target">): string {
+  if (isElsewhere(target)) return "remote";
   if (runtime?.bind !== undefined) return runtime.bind;
   if (!config.valid) return "unknown";
   return (config.config?.gateway as { bind?: string } | undefined)?.bind ?? "loopback";

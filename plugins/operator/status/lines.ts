@@ -4,7 +4,7 @@ import type { ProbeResult } from "../cli/probe.ts";
 import { reloadLine } from "../cli/reload-line.ts";
 import { formatDuration, formatTime } from "../cli/text.ts";
 import type { ServiceReport } from "../service/inspect.ts";
-import { runtimeOf, type StatusFindings } from "./collect.ts";
+import { isElsewhere, runtimeOf, type StatusFindings } from "./collect.ts";
 import { bindOf, logFileOf } from "./document.ts";
 
 const managerWords: Readonly<Record<ServiceReport["manager"], string>> = {
@@ -45,7 +45,9 @@ function printPlaces(cli: CliContext, { service, config }: StatusFindings): void
 function printGateway(cli: CliContext, f: StatusFindings): void {
   const { color, stdout } = cli;
   const tint = (ok: boolean, text: string) => (ok ? color.green(text) : color.red(text));
-  stdout.line(`Gateway: bind=${bindOf(f)} (${f.runtime?.host ?? f.target.host}), port=${f.target.port} (source: ${f.target.portSource})`);
+  stdout.line(
+    `Gateway: bind=${bindOf(f)} (${isElsewhere(f.target) ? f.target.host : (f.runtime?.host ?? f.target.host)}), port=${f.target.port} (source: ${f.target.portSource})`,
+  );
   stdout.line(`Probe target: ${f.target.url}   Dashboard: ${pageUrl(f.target.url, f.config.config) ?? "off"}`);
   stdout.line(`Log file: ${shortened(cli, logFileOf(cli, f))}`);
   stdout.line(`Runtime: ${tint(f.owner !== undefined, runtimeOf(f))}${runtimeDetail(f)}`);
@@ -68,7 +70,7 @@ function printTrouble({ color, stdout }: CliContext, f: StatusFindings): void {
   if (f.lastError !== undefined) warn(`Last error: ${f.lastError}`);
   for (const { pid, command, isGateway, address } of f.listeners)
     if (pid !== f.owner?.pid) warn(`Port: ${address} is held by ${isGateway ? "another gateway, " : ""}${command} (pid ${pid})`);
-  if (f.owner?.port !== undefined && f.owner.port !== f.target.port)
+  if (!isElsewhere(f.target) && f.owner?.port !== undefined && f.owner.port !== f.target.port)
     warn(`The gateway of this profile listens on port ${f.owner.port}: svc gateway status --port ${f.owner.port}`);
 }
 
@@ -86,10 +88,14 @@ function probeText(result: ProbeResult): string {
   return result.ok ? `ok (${result.latencyMs}ms)` : `failed (${result.reason})`;
 }
 
-function runtimeDetail({ owner, runtime, service }: StatusFindings): string {
+function runtimeDetail({ owner, runtime, service, uncleanEnd }: StatusFindings): string {
   if (owner) return ` (pid ${owner.pid}${runtime === undefined ? "" : `, up ${formatDuration(Date.now() - runtime.startedAt)}`})`;
   const { lastExit } = service.runtime;
-  return lastExit === null || lastExit === 0 ? "" : ` (last exit ${lastExit})`;
+  const details = [
+    ...(lastExit === null || lastExit === 0 ? [] : [`last exit ${lastExit}`]),
+    ...(uncleanEnd ? [`it ended without being asked to; started ${formatTime(uncleanEnd.startedAt)}`] : []),
+  ];
+  return details.length === 0 ? "" : ` (${details.join("; ")})`;
 }
 
 /** A path with `~` for the home. */
