@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import type { SvcConfig } from "../../sdk/config/root.ts";
 import { writeFileAtomic } from "../../sdk/files.ts";
+import type { HealthPart } from "../../sdk/hooks.ts";
 import { limits } from "../../sdk/protocol/frames.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { Env } from "../../sdk/types/common.ts";
@@ -33,7 +34,6 @@ export function startJobs(core: Core, transport: Transport, lock: HeldLock): voi
   const { clock, jobs, logger, hooks, health, presence, fanout, notReady } = core;
   const gap = createGapDetector(clock, limits.tickIntervalMs);
   const clockWatch = createClockWatch({ clock, stateDir: core.options.paths.stateDir, logger, refresh: health.refresh });
-  hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: clockWatch.parts });
   jobs.every("tick", limits.tickIntervalMs, () => {
     clockWatch.look();
     const gapMs = gap();
@@ -50,7 +50,8 @@ export function startJobs(core: Core, transport: Transport, lock: HeldLock): voi
   jobs.every("memory", MEMORY_LOOK_MS, core.pressure.look);
   jobs.every("slowConsumers", SLOW_CONSUMERS_MS, fanout.cutStalled);
   const watch = createLockWatch({ lock, logger, notReady, keepTraces: () => keepTraces(core, transport), refresh: health.refresh });
-  hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: watch.parts });
+  const collect = (_: unknown, { report }: { report(part: HealthPart): void }) => [...watch.parts(), ...clockWatch.parts()].forEach(report);
+  hooks.tap("health.collect", { plugin: "kernel", order: -1, fn: collect });
   jobs.every("lock", LOCK_LOOK_MS, () => void watch.look());
 }
 

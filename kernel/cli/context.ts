@@ -63,6 +63,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     startAdvice: () => adviceFor(undefined),
     async configFile() {
       const { openConfigFile } = await import("./config-file.ts");
+      forget(); // whoever opens the file wants it as it is now: the doctor has just made it readable
       // One write asks a dozen times, and each answer is read from all folders of plugins.
       let manifests: Promise<Manifest[]> | undefined;
       const find = async () => (await discoverHere(paths, await load())).flatMap(({ manifest }) => manifest ?? []);

@@ -16,6 +16,8 @@ type Logging = SvcConfig["logging"];
 /** The logs of a gateway's process. */
 export interface GatewayLogs {
   readonly logger: RootLogger;
+  /** Writes why a start failed to the file; the console is told by the command itself. */
+  noteFailure(message: string): void;
   /** Gateway whose config decides from now on, at each line; what the command line or `SVC_LOG_LEVEL` says stays. */
   follow(gateway: Pick<RunningGateway, "config">): void;
   /** Resolves when the last line is written. */
@@ -73,8 +75,10 @@ export function openLogs(cli: Pick<CliContext, "env" | "paths" | "stderr" | "col
     file.writeRest();
   };
   process.on("exit", atExit);
+  const fileLogger = createLogger([file], Date.now);
   return {
     logger,
+    noteFailure: (message) => fileLogger.error(message),
     follow(next) {
       gateway = next;
     },

@@ -55,6 +55,9 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
       if (restarts === MAX_RESTARTS)
         logs.logger.warn(`${restarts} restarts in one process; stop and start it to free the memory they hold`);
     }
+  } catch (error) {
+    if (isSvcError(error)) logs.noteFailure(`the gateway did not start: ${error.message}`);
+    throw error;
   } finally {
     signals.release();
     forgetStreams?.();

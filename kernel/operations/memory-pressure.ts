@@ -1,5 +1,4 @@
 import { totalmem } from "node:os";
-import { getHeapStatistics } from "node:v8";
 import type { HealthPart } from "../../sdk/hooks.ts";
 import type { MemoryStage } from "../../sdk/types/gateway.ts";
 
@@ -8,8 +7,6 @@ export interface MemoryGauge {
   rssBytes(): number;
   /** Limit of what it may take; more ends it. */
   limitBytes: number;
-  /** The heap of the main thread, which has a limit of its own (`--max-old-space-size`). */
-  heap?(): { usedBytes: number; limitBytes: number };
   /** A younger gateway does not end itself; default one minute. One that needs so much to start would restart for ever. */
   minUptimeMs?: number;
   /** So long the last stage lasts before the gateway ends itself, so that the peak of one answer passes; default 5 s. */
@@ -34,14 +31,7 @@ const order: readonly MemoryStage[] = ["none", "background", "work", "restart"];
 /** The memory of this process, and the limit of its control group. */
 export function processMemory(): MemoryGauge {
   const limit = process.constrainedMemory();
-  return {
-    rssBytes: () => process.memoryUsage.rss(),
-    limitBytes: limit > 0 && limit < totalmem() ? limit : DEFAULT_LIMIT_BYTES,
-    heap() {
-      const { used_heap_size: usedBytes, heap_size_limit: limitBytes } = getHeapStatistics();
-      return { usedBytes, limitBytes };
-    },
-  };
+  return { rssBytes: () => process.memoryUsage.rss(), limitBytes: limit > 0 && limit < totalmem() ? limit : DEFAULT_LIMIT_BYTES };
 }
 
 /** The stage for a share of the limit, seen from the present one. Pure. */
@@ -75,19 +65,19 @@ export interface MemoryPressureOptions {
 
 export function createMemoryPressure({ gauge, uptimeMs, onStage, onExhausted }: MemoryPressureOptions): MemoryPressure {
   let stage: MemoryStage = "none";
-  let used: MemoryUse = { what: "the process", bytes: 0, limitBytes: 1 };
+  let rssBytes = 0;
   let since: number | undefined;
   let isExhausted = false;
   const text = () => {
-    const { what, bytes, limitBytes } = used;
-    return `${what} uses ${megabytes(bytes)} of ${megabytes(limitBytes)} MB (${Math.round((100 * bytes) / limitBytes)} %): ${measures[stage]}`;
+    const { limitBytes = 1 } = gauge ?? {};
+    return `the process uses ${megabytes(rssBytes)} of ${megabytes(limitBytes)} MB (${Math.round((100 * rssBytes) / limitBytes)} %): ${measures[stage]}`;
   };
   return {
     stage: () => stage,
     look() {
       if (!gauge) return;
-      used = scarcest(gauge);
-      const next = stageFor(used.bytes / used.limitBytes, stage);
+      rssBytes = gauge.rssBytes();
+      const next = stageFor(rssBytes / gauge.limitBytes, stage);
       const isChanged = next !== stage;
       stage = next;
       if (isChanged) onStage(stage, text());
@@ -99,25 +89,9 @@ export function createMemoryPressure({ gauge, uptimeMs, onStage, onExhausted }: 
     },
     parts() {
       if (!gauge || stage === "none") return [];
-      const value = { stage, rssBytes: gauge.rssBytes(), limitBytes: gauge.limitBytes };
-      return [{ part: "memoryPressure", ok: false, value, message: text() }];
+      return [{ part: "memoryPressure", ok: false, value: { stage, rssBytes, limitBytes: gauge.limitBytes }, message: text() }];
     },
   };
-}
-
-/** One kind of memory that has a limit. */
-interface MemoryUse {
-  what: string;
-  bytes: number;
-  limitBytes: number;
-}
-
-/** The kind that is nearest to its limit. */
-function scarcest({ rssBytes, limitBytes, heap }: MemoryGauge): MemoryUse {
-  const whole: MemoryUse = { what: "the process", bytes: rssBytes(), limitBytes };
-  const { usedBytes, limitBytes: heapLimit } = heap?.() ?? { usedBytes: 0, limitBytes: 1 };
-  const isHeapScarcer = usedBytes / heapLimit > whole.bytes / limitBytes;
-  return isHeapScarcer ? { what: "the heap", bytes: usedBytes, limitBytes: heapLimit } : whole;
 }
 
 const measures: Readonly<Record<MemoryStage, string>> = {

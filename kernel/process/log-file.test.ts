@@ -183,6 +183,15 @@ describe("old files", () => {
     expect(left.sort()).toEqual(["logs", "logs/gateway-2026-01-02.jsonl", "svc.log", ...foreign, ...kept].sort());
   });
 
+  test("are judged by the newest of them when nothing was logged for three months: the clock may have gone ahead", async () => {
+    const at = (ageDays: number) => `logs/gateway-${new Date(noon - ageDays * DAY_MS).toISOString().slice(0, 10)}.jsonl`;
+    for (const ageDays of [365, 370, 375]) await touch(at(ageDays), ageDays);
+    const { file, logger } = open();
+    logger.info("a year ahead");
+    await file.close();
+    expect((await readdir(join(dir, "logs"))).map((name) => `logs/${name}`).sort()).toEqual([at(370), at(365), at(0)]);
+  });
+
   test("are deleted, oldest first, when all together pass 500 MB", async () => {
     for (const [path, age] of [
       ["logs/gateway-2026-03-09.jsonl.1", 1],

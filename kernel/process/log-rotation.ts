@@ -5,6 +5,7 @@ import { localDay } from "./log-path.ts";
 /** All log files together. */
 const MAX_TOTAL_BYTES = 500_000_000;
 const DAY_MS = 86_400_000;
+const DOUBTED_MS = 90 * DAY_MS;
 
 /** Puts a log file aside as `.1`; those before it move up, the one behind the last place goes. */
 export async function rotate(path: string, maxFiles: number): Promise<void> {
@@ -27,13 +28,21 @@ export interface Retention {
   now: Date;
 }
 
-/** Deletes log files that are too old, too many, or more than 500 MB together (oldest first). Touches nothing else in their folders. */
+/**
+ * Deletes log files that are too old, too many, or more than 500 MB together (oldest first). Touches nothing else in their folders. When nothing was
+ * logged for three months the clock may have gone ahead: then the newest of them tells what is old.
+ */
 export async function prune({ current, dailyDir, retentionDays, maxFiles, now }: Retention): Promise<void> {
-  const oldestDay = localDay(new Date(now.getTime() - retentionDays * DAY_MS));
+  const all = await logFiles(current, dailyDir);
+  const oldAt = (nowMs: number) => {
+    const oldestDay = localDay(new Date(nowMs - retentionDays * DAY_MS));
+    return ({ day, mtimeMs }: Found) => (day === undefined ? nowMs - mtimeMs > retentionDays * DAY_MS : day < oldestDay);
+  };
+  const newestMs = Math.max(0, ...all.map(timeOf));
+  const isOld = oldAt(now.getTime() - newestMs > DOUBTED_MS ? newestMs : now.getTime());
   const kept: Found[] = [];
-  for (const found of await logFiles(current, dailyDir)) {
-    const isOld = found.day === undefined ? now.getTime() - found.mtimeMs > retentionDays * DAY_MS : found.day < oldestDay;
-    if (isOld || found.place > maxFiles) await rm(found.path, { force: true });
+  for (const found of all) {
+    if (isOld(found) || found.place > maxFiles) await rm(found.path, { force: true });
     else kept.push(found);
   }
   let total = (await lstat(current).catch(() => undefined))?.size ?? 0;
@@ -51,6 +60,11 @@ interface Found {
   day: string | undefined;
   /** 0: never put aside. */
   place: number;
+}
+
+/** Its day, as far as a name tells one. */
+function timeOf({ day, mtimeMs }: Found): number {
+  return day === undefined ? mtimeMs : new Date(`${day}T00:00:00`).getTime();
 }
 
 /** The daily files and what was put aside of the current one, without itself. */

@@ -31,7 +31,8 @@ export function listSnapshots(path: string): Snapshot[] {
 /** Damage of a database; undefined when it is sound. */
 export function findDamage(db: Sqlite, depth: CheckDepth): string | undefined {
   const verdict = db.pragma(depth === "full" ? "integrity_check(1)" : "quick_check(1)", { simple: true });
-  return verdict === "ok" ? undefined : String(verdict);
+  // Above the damage stands the name of the database, which is always the same.
+  return verdict === "ok" ? undefined : String(verdict).split("\n").at(-1);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createGateway } from "../../kernel/boot/gateway.ts";
 import { createProgram } from "../../kernel/cli/program.ts";
 import { programParts } from "../../kernel/cli/run.ts";
+import type { MemoryGauge } from "../../kernel/operations/memory-pressure.ts";
 import { importBundled } from "../../sdk/testing/import-bundled.ts";
 import { stopLater } from "./_cli.ts";
 import { type Home, portIn, type Running } from "./_process.ts";
@@ -13,17 +14,33 @@ export interface RunningHere extends Pick<Running, "port" | "url" | "out"> {
   stop(): Promise<number>;
 }
 
+/** Parts of a gateway that a test replaces. */
+export interface Replaced {
+  /** Asked for each gateway, after an in-process restart too. */
+  memory?(): MemoryGauge;
+}
+
 /** Nothing of a process is guarded here, and code of bundled plugins is evaluated once for all gateways of the process. */
-const run = createProgram({
-  ...programParts,
-  maker: async () => ({ create: (options) => createGateway({ ...options, importBundled }), guard: () => () => undefined }),
-});
+const programWith = ({ memory }: Replaced) =>
+  createProgram({
+    ...programParts,
+    maker: async () => ({
+      create: (options) => createGateway({ ...options, importBundled, ...(memory ? { memory: memory() } : {}) }),
+      guard: () => () => undefined,
+    }),
+  });
 
 /**
  * Runs `svc gateway` to its readiness inside the test's process: the command with its flags, its log and its files, without the start of a program. For stories
  * about what commands and gateway say to each other; what a process does with signals, streams and exit codes has stories of its own.
  */
-export async function gatewayHere(home: Home, args: string[] = [], env: Record<string, string> = {}): Promise<RunningHere> {
+export async function gatewayHere(
+  home: Home,
+  args: string[] = [],
+  env: Record<string, string> = {},
+  replaced: Replaced = {},
+): Promise<RunningHere> {
+  const run = programWith(replaced);
   const out = { stdout: "", stderr: "" };
   const end = new AbortController();
   let code: number | undefined;

@@ -13,6 +13,8 @@ export interface ProbeResult {
   serverVersion?: string;
   /** State of its config reloads; only for callers who may read. */
   reload?: ReloadFigures;
+  /** Parts of it that are not well, and why; only for callers who may read. */
+  problems?: Record<string, string>;
   /** Random for each process of a gateway. */
   bootId?: string;
   /** Role and scopes of the connection. */
@@ -32,6 +34,7 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean; tar
     try {
       const { auth, server } = client.hello;
       const reload = reloadFigures(client.hello);
+      const problems = problemsOf(client.hello);
       const rpc = options.requireRpc ? await readProbe(() => client.request("health", {})) : undefined;
       return {
         ok: true,
@@ -43,6 +46,7 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean; tar
         auth: { role: auth.role, scopes: auth.scopes },
         portBusy: true,
         ...(reload ? { reload } : {}),
+        ...(problems ? { problems } : {}),
         ...(rpc ? { rpc } : {}),
       };
     } finally {
@@ -51,6 +55,12 @@ export async function probe(cli: CliContext, options: { requireRpc: boolean; tar
   } catch (error) {
     return failed(error, options.requireRpc);
   }
+}
+
+/** `health.problems` of a hello. */
+function problemsOf(hello: unknown): Record<string, string> | undefined {
+  const { snapshot } = (hello ?? {}) as { snapshot?: { health?: { problems?: Record<string, string> } } };
+  return snapshot?.health?.problems;
 }
 
 /** Words for the scopes a connection holds. */

@@ -62,7 +62,7 @@ export function accessFindings({ stateDir, user, denied }: AccessEvidence): OwnF
     id: kind === "config" ? "config/perms" : "state/perms",
     severity: "error",
     path,
-    message: `mode 0${mode.toString(8)}${isOwn ? "" : ", of another user"}: ${user} may not ${lacks} it, so no gateway of that user can work`,
+    message: `mode 0${mode.toString(8).padStart(3, "0")}${isOwn ? "" : ", of another user"}: ${user} may not ${lacks} it, so no gateway of that user can work`,
     ...(isOwn
       ? { fix: "svc doctor --fix gives its owner the right", fixable: true }
       : { fix: `sudo chown -R ${user} ${kind === "state" ? stateDir : path}` }),

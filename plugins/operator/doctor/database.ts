@@ -31,7 +31,7 @@ const fault = () => {
     const db = new Database(join(folder, "copy"));
     const [first] = db.pragma("quick_check(1)");
     db.close();
-    return first.quick_check === "ok" ? "" : first.quick_check;
+    return first.quick_check === "ok" ? "" : first.quick_check.split("\\n").at(-1);
   } catch (error) {
     return String(error.code).startsWith("SQLITE_") ? error.message : "";
   } finally {

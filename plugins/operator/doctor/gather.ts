@@ -40,7 +40,9 @@ export async function gatherEvidence(cli: CliContext): Promise<Evidence> {
     },
     auth: mode === "remote" ? undefined : loaded.config && authOf(cli, { config: loaded.config, source: loaded.source, refusal }),
     pluginIssues: await file.pluginIssues(),
-    plugins: (await cli.manifests()).map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
+    plugins: (await cli.manifests())
+      .filter((plugin) => !isLeftOut(plugin, loaded.config))
+      .map(({ id, state, reason, hint }) => ({ id, state, reason, hint })),
     packages: await missingOfPlugins(await cli.candidates(), { config: loaded.config, vendor: await cli.vendorPackages() }),
     open: await openFiles(file.path, stateDir),
     access: await gatherAccess({ stateDir, configPath: file.path }),
@@ -82,6 +84,11 @@ export async function originsOf(cli: CliContext, config: SvcConfig | undefined):
     return undefined;
   const { controlUi, tls } = config.gateway;
   return { configured: controlUi.allowedOrigins, port: (await cli.target()).port, scheme: tls.enabled ? "https" : "http" };
+}
+
+/** A list of allowed plugins leaves the others out on purpose, unless the config has an entry for one. */
+function isLeftOut({ id, reason }: { id: string; reason?: string }, config: SvcConfig | undefined): boolean {
+  return reason?.startsWith("not-allowed:") === true && config?.plugins.entries[id] === undefined;
 }
 
 interface AuthEvidence {

@@ -51,7 +51,7 @@ function serviceDocument(f: StatusFindings): JsonObject {
     installed,
     enabled,
     definitionPath,
-    runtime: { status: runtimeOf(f), pid, startedAt, lastExit: runtime.lastExit, uncleanEnd: f.uncleanEnd ?? null },
+    runtime: { status: runtimeOf(f), pid, startedAt, lastExit: runtime.lastExit },
     installedPort,
     audit: { ok: audit.ok, issues },
     ...(problem === undefined ? {} : { problem }),

@@ -54,6 +54,7 @@ function printGateway(cli: CliContext, f: StatusFindings): void {
   stdout.line(`Connectivity probe: ${f.probe ? tint(f.probe.ok, probeText(f.probe)) : "skipped"}`);
   stdout.line(`Capability: ${(f.probe?.capability ?? "unknown").replaceAll("_", "-")}`);
   if (f.probe?.reload) stdout.line(`Config reload: ${tint(f.probe.reload.status === "active", reloadLine(f.probe.reload))}`);
+  for (const [part, message] of Object.entries(f.probe?.problems ?? {})) stdout.line(color.yellow(`Problem: ${part}: ${message}`));
   if (f.probe?.rpc)
     stdout.line(`Read probe: ${tint(f.probe.rpc.ok, f.probe.rpc.result)}${f.probe.rpc.error ? ` (${f.probe.rpc.error})` : ""}`);
 }
