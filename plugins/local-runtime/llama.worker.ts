@@ -26,6 +26,8 @@ const RESERVED_TOKENS = 3;
 
 const models = new Map<string, Loaded>();
 const running = new Map<number, AbortController>();
+/** Calls that open a model now, by its key. */
+const opening = new Map<string, AbortController>();
 let llama: Promise<Llama> | undefined;
 
 process.on("message", (message: ToProcess) => void receive(message));
@@ -38,6 +40,7 @@ async function receive(message: ToProcess): Promise<void> {
   const { id, call } = message;
   const abort = new AbortController();
   running.set(id, abort);
+  if ("open" in call) opening.set(call.open.key, abort);
   const run: Running = { signal: abort.signal, progress: (progress) => tell({ id, progress }) };
   try {
     tell({ id, done: await execute(call, run) });
@@ -45,6 +48,7 @@ async function receive(message: ToProcess): Promise<void> {
     tell({ id, failed: faultOf(run.signal.aborted ? run.signal.reason : error) });
   } finally {
     running.delete(id);
+    if ("open" in call) opening.delete(call.open.key);
   }
 }
 
@@ -71,6 +75,11 @@ function loadedAs(key: string): Loaded {
 
 async function open(request: OpenRequest, run: Running): Promise<OpenedModel> {
   const loaded = models.get(request.key) ?? (await load(request, run));
+  if (run.signal.aborted) {
+    // Nobody wants it any more, and a loading cannot be stopped.
+    await loaded.model.dispose();
+    throw run.signal.reason;
+  }
   models.set(request.key, loaded);
   return loaded.opened;
 }
@@ -138,7 +147,9 @@ async function embed({ model, embedding, opened }: Loaded, text: string): Promis
   return Float32Array.from(vector);
 }
 
+/** A model that is still being fetched or loaded is not waited for: its download ends, and it goes as soon as it is loaded. */
 async function unload(key: string): Promise<void> {
+  stop(opening.get(key));
   const loaded = models.get(key);
   models.delete(key);
   await loaded?.model.dispose();

@@ -123,6 +123,7 @@ export class ModelLife {
     try {
       return await handle.open({ ...request, library, download }, { what: "the model", limitMs: loadMs, onProgress });
     } catch (error) {
+      if (this.#isClosed) throw closedFailure();
       throw error instanceof ProcessFailure && error.fault === "crashed" && this.#isLoading ? diedLoading(error) : error;
     } finally {
       this.#download = undefined;

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,17 +8,35 @@ import type { Progress } from "./messages.ts";
 import { createProcessOwner, type ModelHandle } from "./process-owner.ts";
 import { startRuntimeProcess } from "./runtime-process.ts";
 
-/** A library of two models: one has to be downloaded and is none then, the other one takes the process with it, as a native fault does. */
+/**
+ * A library of models: one has to be downloaded and is none then, one takes the process with it, as a native fault does. A download of \`endless:<file>\` comes to no end
+ * but by its signal, a loading of \`late:<file>\` waits for a file \`<file>.go\`; both write their file when they are over.
+ */
 const LIBRARY = `
+import { existsSync, writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 export const LlamaLogLevel = { error: "error" };
-export async function resolveModelFile(model, { download, onProgress }) {
+export async function resolveModelFile(model, { download, onProgress, signal }) {
+  if (model.startsWith("endless:")) {
+    if (download === false) throw new Error("not here");
+    onProgress?.({ downloadedSize: 1, totalSize: 4 });
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    writeFileSync(model.slice(8), "stopped");
+    throw signal.reason;
+  }
   if (model === "remote" && download === false) throw new Error("not here");
   onProgress?.({ downloadedSize: 4, totalSize: 4 });
   return model;
 }
 export const getLlama = async () => ({
   dispose: async () => undefined,
-  loadModel({ modelPath }) {
+  async loadModel({ modelPath }) {
+    if (modelPath.startsWith("late:")) {
+      const file = modelPath.slice(5);
+      while (!existsSync(file + ".go")) await sleep(5);
+      const context = async () => ({ getSequence: () => ({}), contextSize: 9 });
+      return { trainContextSize: 9, embeddingVectorSize: 1, createEmbeddingContext: context, dispose: async () => writeFileSync(file, "disposed") };
+    }
     if (modelPath === "fatal") process.kill(process.pid, "SIGKILL");
     return modelPath === "fatal" ? new Promise(() => undefined) : Promise.reject(new Error("no model"));
   },
@@ -54,6 +72,41 @@ test("the process says when a download has come to its end and the loading begin
   const request = { library, model: "remote", download: true, maxThreads: 1, use };
   await expect(place().open(request, { what: "the model", limitMs: 60_000, onProgress })).rejects.toMatchObject({ fault: "model" });
   expect(progress).toEqual([{ doneBytes: 0, totalBytes: 0 }, { doneBytes: 4, totalBytes: 4 }, { loading: true }]);
+});
+
+/** Resolves when an opening has come so far. */
+function opened(model: string, isFar: (progress: Progress) => boolean) {
+  const handle = place();
+  let result: Promise<unknown> = Promise.resolve();
+  const far = new Promise<void>((resolve) => {
+    const onProgress = (one: Progress) => void (isFar(one) && resolve());
+    const request = { library, model, download: true, maxThreads: 1, use: { kind: "embed", maxTokens: 9 } } as const;
+    result = handle.open(request, { what: "the model", limitMs: 60_000, onProgress });
+    result.catch(() => undefined);
+  });
+  return { handle, far, result };
+}
+
+test("the end of a model stops its download, while another model of the process goes on", async () => {
+  const other = place();
+  const file = join(dir, "endless");
+  const { handle, far, result } = opened(`endless:${file}`, (one) => "doneBytes" in one && one.doneBytes === 1);
+  await far;
+  await handle.end();
+  await expect(result).rejects.toMatchObject({ fault: "aborted" });
+  expect(await readFile(file, "utf8")).toBe("stopped");
+  expect(other.isUsable).toBe(true);
+});
+
+test("a model that ends while it is being loaded is unloaded as soon as it is there", async () => {
+  place();
+  const file = join(dir, "late");
+  const { handle, far, result } = opened(`late:${file}`, (one) => "loading" in one);
+  await far;
+  await handle.end();
+  await writeFile(`${file}.go`, "");
+  await expect(result).rejects.toMatchObject({ fault: "aborted" });
+  expect(await readFile(file, "utf8")).toBe("disposed");
 });
 
 test("a model whose loading ends the process is one that cannot be used, which is not tried again", async () => {

@@ -6,7 +6,7 @@ import { command } from "./_command.ts";
 import type { Finished, Home } from "./_process.ts";
 
 /** Page that shows what these stories have seen. */
-export const page = join(root, "sdk/docs/guide/faults.md");
+export const page = join(root, "sdk/docs/faults.md");
 
 /** A home whose gateway listens on a port of its config, as one of an operator does, with few plugins. */
 export interface FaultHome extends Home {

@@ -11,8 +11,8 @@ import {
   configOf,
   type FaultHome,
   faultHome,
-  logLength,
   loggedSince,
+  logLength,
   look,
   page,
   pageWith,
@@ -269,7 +269,7 @@ test("two gateways that want one port: the second is refused and told which port
   await started({ ...home, port });
   await expectWell({ ...home, port });
   const about =
-    "Two profiles, or two copies of a config. The first gateway is not disturbed. A second one with the same state directory is refused as well (`gateway already running`), and needs a profile of its own: see [several gateways](several-gateways.md).";
+    "Two profiles, or two copies of a config. The first gateway is not disturbed. A second one with the same state directory is refused as well (`gateway already running`), and needs a profile of its own: see [several gateways](guide/several-gateways.md).";
   await expectOnPage(told("Two gateways want one port", about, { seen, repair: plain(home, fix) }));
 });
 

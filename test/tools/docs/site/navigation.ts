@@ -33,7 +33,13 @@ export function groupOf(source: string): Group {
   if (source === "README.md") return "Start";
   const guide = /^sdk\/docs\/guide\/(.+)\.md$/.exec(source)?.[1];
   if (guide !== undefined) return guides[guide] ?? "Programs and plugins";
-  if (source === "SECURITY.md" || source.startsWith("examples/deploy/") || source.startsWith("examples/monitoring/")) return "Operate";
+  if (
+    source === "SECURITY.md" ||
+    source === "sdk/docs/faults.md" ||
+    source.startsWith("examples/deploy/") ||
+    source.startsWith("examples/monitoring/")
+  )
+    return "Operate";
   if (source === "sdk/docs/openai-clients.md" || source.startsWith("examples/")) return "Programs and plugins";
   return source.startsWith("sdk/docs/") || source === "CHANGELOG.md" ? "Reference" : "Parts";
 }
