@@ -9,7 +9,7 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 import { createDevice, type DeviceSocket, dial, far } from "../kernel/_devices.ts";
 import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
-import { configured, freshHome, gatewayIn, stopAll } from "./_cli.ts";
+import { configured, freshHome, gatewayIn, root, stopAll } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 import { writeLoudPlugin } from "./_storm.ts";
 
@@ -46,7 +46,8 @@ beforeAll(async () => {
     logging: { level: "trace" },
     plugins: await writeLoudPlugin(home),
   });
-  gateway = await gatewayIn(home, [], { LAB_KEY: secrets.model });
+  const patient = join(root, "test/fixtures/patient-close.mjs");
+  gateway = await gatewayIn(home, [], { LAB_KEY: secrets.model, NODE_OPTIONS: `--import ${patient}` });
   gateways.push(gateway);
   const since = performance.now();
   const socket = await challenged();
@@ -240,7 +241,7 @@ test("13. clients of different scopes see different events, each without a gap",
 test("14. a client that stops reading is cut as a slow consumer; others get everything in order meanwhile", async () => {
   const [slow, fast, speaker] = await Promise.all([greeted(), greeted(), greeted()]);
   for (const socket of [slow, fast]) await ask(socket, "loud.listen", { topic: "bulk" });
-  // Counted, not read: within two seconds of the cut it has to get to the close frame, which is behind all that waits for it.
+  // Counted, not read: it has to get to the close frame, which is behind all that waits for it; the gateway waits a minute for that instead of two seconds.
   slow.ws.removeAllListeners("message");
   let heard = 0;
   slow.ws.on("message", () => {
@@ -257,12 +258,9 @@ test("14. a client that stops reading is cut as a slow consumer; others get ever
   await say(allowed);
   await eventually(() => said().length === allowed);
   await say(beyond);
-  // The other reads on afterwards: both share this process, and parsing its events must not take those two seconds.
-  fast.ws.pause();
   slow.ws.resume();
 
   expect(await slow.end()).toEqual({ code: 1008, reason: "slow consumer" });
-  fast.ws.resume();
   expect(heard).toBeLessThan(allowed + beyond);
   await eventually(() => said().length === allowed + beyond);
   expect(said()).toEqual([...numbers(allowed), ...numbers(beyond)]);
