@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type StartQuestion, startAdvice } from "./start-advice.ts";
+import { type AnswerQuestion, answerAdvice, type StartQuestion, startAdvice } from "./start-advice.ts";
 
 const good = { exists: true, valid: true, config: { gateway: { mode: "local" } } };
 const question: StartQuestion = { paths: { profile: "" }, config: good, owner: undefined };
@@ -14,6 +14,11 @@ describe("where no gateway answers, the next step is one that is not refused:", 
       "without a config in a profile",
       { paths: { profile: "work" }, config: { exists: false, valid: true, config: {} } },
       "set it up with: svc --profile work setup",
+    ],
+    [
+      "without a config that there was",
+      { config: { exists: false, valid: true, config: {} }, hasLastGood: true },
+      "its config is gone; put the last one that worked back with: svc doctor --fix --restore-last-good",
     ],
     ["with a broken config", { config: { exists: true, valid: false, config: {} } }, "its config is not valid: svc config validate"],
     ["without a mode", { config: { ...good, config: {} } }, "allow it with: svc config set gateway.mode local"],
@@ -36,4 +41,28 @@ describe("where no gateway answers, the next step is one that is not refused:", 
       "the gateway of this profile listens on port 4711, not on that of SVC_GATEWAY_PORT",
     ],
   ])("%s", (_, change, advice) => expect(startAdvice({ ...question, ...change })).toBe(advice));
+});
+
+describe("where something else answers than the gateway of this profile", () => {
+  const asked: AnswerQuestion = { paths: { profile: "" }, config: { exists: true }, owner: undefined, target: here, holder: undefined };
+  it.each<[string, Partial<AnswerQuestion>, string | undefined]>([
+    [
+      "a program is named",
+      { holder: { pid: 7, command: "nginx" } },
+      "port 18789 is held by nginx (pid 7), not by the gateway of this profile; svc doctor says what to do",
+    ],
+    [
+      "one that the system hides is not",
+      {},
+      "port 18789 is held by another program, not by the gateway of this profile; svc doctor says what to do",
+    ],
+    [
+      "the lost config is the reason",
+      { config: { exists: false }, hasLastGood: true, owner: {} },
+      "its config is gone; put the last one that worked back with: svc doctor --fix --restore-last-good",
+    ],
+    ["the own gateway has no reason", { owner: { port: 18_789 } }, undefined],
+    ["an address that was named by hand has none", { target: { ...here, portSource: "flag" } }, undefined],
+    ["another machine has none", { target: { ...here, host: "gw.example" } }, undefined],
+  ])("%s", (_, change, advice) => expect(answerAdvice({ ...asked, ...change })).toBe(advice));
 });

@@ -68,9 +68,14 @@ describe("in gateway.mode remote a command speaks to the gateway that gateway.re
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
       ok: true,
-      gateway: { mode: "remote", url: gateway.wsUrl, portSource: "remote", secretSource: "config" },
+      gateway: { mode: "remote", bind: "remote", url: gateway.wsUrl, portSource: "remote", secretSource: "config" },
+      port: { listeners: [] },
       probe: { ok: true },
     });
+    const { host, port } = new URL(gateway.wsUrl);
+    const shown = (await svc({ url: gateway.wsUrl, token: gateway.token }, "gateway", "status")).out;
+    expect(shown).toContain(`\nGateway: bind=remote (${host.replace(`:${port}`, "")}), port=${port} (source: remote)\n`);
+    expect(shown).not.toMatch(/^(Port|The gateway of this profile)/m);
   });
 });
 
