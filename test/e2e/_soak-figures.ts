@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+
+/** What a gateway holds at one moment. */
+export interface Sample {
+  /** Minutes since the first one, in the gateway's own time. */
+  minute: number;
+  pssMb: number;
+  /** Heap and buffers after a collection. */
+  heapMb: number;
+  descriptors: number;
+  /** Active timers, and everything else that keeps an event loop alive. */
+  timers: number;
+  handles: number;
+  dbMb: number;
+  walMb: number;
+  sessions: number;
+  messages: number;
+  /** Rows of runs, deliveries and remembered keys, which are kept for a day. */
+  ledger: number;
+}
+
+/** What the plugin of `soakProbe` answers. */
+export interface InProcess {
+  heapBytes: number;
+  resources: Record<string, number>;
+}
+
+/** Tells what its process holds, after a collection. */
+export const soakProbe = `
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { definePlugin, z } from "svc/sdk";
+setFlagsFromString("--expose-gc");
+const gc = runInNewContext("gc");
+export default definePlugin({ id: "probe", version: "1.0.0", svc: { api: "*" }, setup(ctx) {
+  ctx.registerRpc({ method: "probe.look", scope: "read", params: z.strictObject({}), handler: async () => {
+    gc();
+    await new Promise((resolve) => setImmediate(resolve));
+    gc();
+    const { heapUsed, external } = process.memoryUsage();
+    const resources = {};
+    for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
+    return { heapBytes: heapUsed + external, resources };
+  } });
+} });`;
+
+const MB = 1024 * 1024;
+
+export function takeSample({
+  pid,
+  stateDir,
+  inside,
+  minute,
+}: {
+  pid: number;
+  stateDir: string;
+  inside: InProcess;
+  minute: number;
+}): Sample {
+  const { Timeout: timers = 0, Immediate: _, ...others } = inside.resources;
+  const database = join(stateDir, "state.sqlite");
+  return {
+    minute,
+    pssMb: Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]) / 1024,
+    heapMb: inside.heapBytes / MB,
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+    timers,
+    handles: Object.values(others).reduce((sum, n) => sum + n, 0),
+    dbMb: sizeOf(database) / MB,
+    walMb: sizeOf(`${database}-wal`) / MB,
+    ...rowsIn(database),
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger"> {
+  const db = new Database(path, { readonly: true });
+  try {
+    const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+    return { sessions: count("sessions"), messages: count("messages"), ledger: count("runs") + count("deliveries") + count("idempotency") };
+  } finally {
+    db.close();
+  }
+}
+
+/** Growth over the second half of a series: the median of the slopes between all pairs (Theil and Sen), which a few wild samples do not move, times its length. */
+export function growthOfSecondHalf(samples: readonly Sample[], of: (sample: Sample) => number): number {
+  const half = samples.slice(Math.floor(samples.length / 2));
+  const slopes: number[] = [];
+  for (const [i, a] of half.entries())
+    for (const b of half.slice(i + 1)) if (b.minute > a.minute) slopes.push((of(b) - of(a)) / (b.minute - a.minute));
+  slopes.sort((a, b) => a - b);
+  const length = (half.at(-1)?.minute ?? 0) - (half[0]?.minute ?? 0);
+  return (slopes[Math.floor(slopes.length / 2)] ?? 0) * length;
+}
+
+const columns = [
+  "minute",
+  "pssMb",
+  "heapMb",
+  "descriptors",
+  "timers",
+  "handles",
+  "dbMb",
+  "walMb",
+  "sessions",
+  "messages",
+  "ledger",
+] as const;
+
+/** At most `rows` samples, evenly chosen, first and last among them. */
+export function table(samples: readonly Sample[], rows = 20): string {
+  const step = Math.max(1, (samples.length - 1) / (rows - 1));
+  const chosen = [...new Set(Array.from({ length: rows }, (_, i) => Math.min(samples.length - 1, Math.round(i * step))))];
+  const cells = chosen.map((i) =>
+    columns.map((name) => {
+      const value = samples[i]?.[name] ?? 0;
+      return Number.isInteger(value) ? String(value) : value.toFixed(name === "minute" ? 0 : 1);
+    }),
+  );
+  return [[...columns], ...cells].map((row) => row.map((cell) => cell.padStart(11)).join(" ")).join("\n");
+}

@@ -1,0 +1,122 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../sdk/testing/eventually.ts";
+import { connectUser, type IrcUser } from "../servers/irc-user.ts";
+import { commandPath } from "../servers/needs.ts";
+import { type Ngircd, startNgircd } from "../servers/ngircd.ts";
+import { configured, freshHome, gatewayIn, stopAll, stopLater, token } from "./_cli.ts";
+import { echoModel } from "./_echo-model.ts";
+import { hookToken } from "./_hooks.ts";
+import type { Home, Running } from "./_process.ts";
+import { growthOfSecondHalf, type InProcess, type Sample, soakProbe, table, takeSample } from "./_soak-figures.ts";
+import { type Load, startLoad } from "./_soak-load.ts";
+import { backendClient } from "./_storm.ts";
+
+afterEach(stopAll);
+
+const MINUTE = 60_000;
+/** Minutes of real time; twenty before an issue is closed. */
+const realMinutes = Number(process.env.SVC_SOAK_MINUTES ?? 3);
+
+const configOf = (irc: Ngircd | undefined) => ({
+  gateway: { mode: "local", auth: { token } },
+  agents: {
+    defaults: { model: "echo/echo", skipBootstrap: true, memorySearch: { provider: "none" }, heartbeat: { every: "1m" } },
+  },
+  session: { maintenance: { pruneAfter: "1h", resetArchiveRetention: "1h" } },
+  hooks: { enabled: true, token: hookToken, allowRequestSessionKey: true },
+  diagnostics: { prometheus: { enabled: true } },
+  plugins: { load: { paths: ["./echo.ts", "./probe.ts"] } },
+  ...(irc && { channels: { irc: ircConfig(irc.port) } }),
+});
+
+const ircConfig = (port: number) => ({
+  host: "127.0.0.1",
+  port,
+  tls: { enabled: false },
+  nick: "agent",
+  rooms: ["#kitchen"],
+  groups: { "#kitchen": {} },
+  burstLines: 100,
+  lineIntervalMs: 0,
+});
+
+interface Soak {
+  home: Home;
+  gateway: Running;
+  load: Load;
+}
+
+async function startSoak({ speed, start = gatewayIn }: { speed: number; start?: typeof gatewayIn }): Promise<Soak> {
+  const irc = commandPath("ngircd") ? await startNgircd() : undefined;
+  if (irc) stopLater(() => irc.stop());
+  const config = configOf(irc);
+  const home = await configured(await freshHome(), config);
+  await mkdir(join(home.stateDir, "workspace/memory"), { recursive: true });
+  await writeFile(join(home.stateDir, "workspace/HEARTBEAT.md"), "- Is the oven off?\n");
+  for (const [name, code] of Object.entries({ echo: echoModel, probe: soakProbe }))
+    await writeFile(join(home.stateDir, `${name}.ts`), code);
+  const gateway = await start(home);
+  const person = irc && (await visitor(irc));
+  return { home, gateway, load: startLoad({ gateway, home, config, person, speed }) };
+}
+
+/** In the room with the agent. */
+async function visitor({ port }: Ngircd): Promise<IrcUser> {
+  const person = await connectUser({ port, nick: "ada" });
+  stopLater(() => person.close());
+  await person.join("#kitchen");
+  await eventually(() => {
+    person.send("NAMES #kitchen");
+    return person.lines.some((line) => / 353 .*\bagent\b/.test(line));
+  }, 30_000);
+  return person;
+}
+
+/** Samples until the time is over; the load goes on meanwhile. */
+async function watch({ gateway, home, load }: Soak, { forMs, everyMs, speed }: { forMs: number; everyMs: number; speed: number }) {
+  const client = backendClient(gateway);
+  await client.connect();
+  const samples: Sample[] = [];
+  const begun = performance.now();
+  while (performance.now() - begun < forMs && gateway.child.exitCode === null && load.failures.length < 20) {
+    const inside = await (client.request("probe.look" as never, {} as never) as Promise<InProcess>);
+    const minute = ((performance.now() - begun) * speed) / MINUTE;
+    samples.push(takeSample({ pid: gateway.child.pid ?? 0, stateDir: home.stateDir, inside, minute }));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+  await client.close();
+  await load.stop();
+  return samples;
+}
+
+function report(name: string, samples: readonly Sample[], load: Load): void {
+  process.stdout.write(`\n${name}\n${table(samples)}\n${JSON.stringify(load.done)}\nfailures: ${load.failures.length}\n`);
+}
+
+/** How much each figure may grow in the second half. What is kept for a day by design may: sessions and messages below. */
+const limits = { pssMb: 12, heapMb: 3, descriptors: 3, timers: 8, handles: 3, walMb: 4 } as const;
+
+function expectFlat(samples: readonly Sample[]): void {
+  const grown = Object.entries(limits).map(([name, limit]) => {
+    const growth = growthOfSecondHalf(samples, (sample) => sample[name as keyof Sample]);
+    return { name, growth: Math.round(growth * 100) / 100, limit };
+  });
+  process.stdout.write(`growth of the second half: ${JSON.stringify(grown)}\n`);
+  expect(grown.filter(({ growth, limit }) => growth > limit)).toEqual([]);
+}
+
+test(
+  `${realMinutes} minutes of mixed load leave memory, descriptors, timers and the write-ahead log flat`,
+  async () => {
+    const soak = await startSoak({ speed: 1 });
+    const samples = await watch(soak, { forMs: realMinutes * MINUTE, everyMs: Math.max(2_000, realMinutes * 500), speed: 1 });
+
+    report("real time", samples, soak.load);
+    expect(soak.load.failures).toEqual([]);
+    expect(Object.keys(soak.load.done).length).toBeGreaterThanOrEqual(8);
+    expectFlat(samples);
+  },
+  realMinutes * MINUTE + 120_000,
+);
