@@ -27,7 +27,9 @@ export interface LoadOptions {
 }
 
 const NOTES = 20;
-const KEYS = 12;
+/** Sessions that are in use together, and how many messages each gets before another one takes its place. */
+const KEYS = 4;
+const MESSAGES = 25;
 
 /** Everything that people and machines do with a gateway, each kind in its own rhythm, until it is stopped. */
 export function startLoad(options: LoadOptions): Load {
@@ -78,14 +80,14 @@ function kindsOf({ gateway, home, config, person }: LoadOptions): Kind[] {
     {
       name: "streamed chat",
       everyMs: 3_000,
-      act: async (i) => expected("[DONE]", await chat({ stream: true, messages: messages(`hello ${i}`) }, keyOf(i + 5))),
+      act: async (i) => expected("[DONE]", await chat({ stream: true, messages: messages(`hello ${i}`) }, `streamed-${keyOf(i)}`)),
     },
     { name: "WebSocket client", everyMs: 3_000, act: (i) => visit(gateway, i) },
     {
       name: "webhook",
       everyMs: 5_000,
       act: async (i) => {
-        const answer = await postHook(gateway.url, { body: { message: `delivery ${i}`, sessionKey: "hook:soak" }, key: `soak-${i}` });
+        const answer = await postHook(gateway.url, { body: { message: `delivery ${i}` }, key: `soak-${i}` });
         return answer !== "unknown" && answer.status === 200 ? undefined : JSON.stringify(answer);
       },
     },
@@ -114,7 +116,7 @@ function kindsOf({ gateway, home, config, person }: LoadOptions): Kind[] {
   return kinds;
 }
 
-const keyOf = (i: number) => `soak-${i % KEYS}`;
+const keyOf = (i: number) => `soak-${i % KEYS}-${Math.floor(i / (KEYS * MESSAGES))}`;
 
 /** Connects, looks around, speaks, and leaves: with a closing frame, or by cutting the line. */
 async function visit(gateway: Running, i: number): Promise<undefined> {
@@ -125,7 +127,7 @@ async function visit(gateway: Running, i: number): Promise<undefined> {
     await request("health", {});
     await request("sessions.list", {});
     if (i % 3 === 0)
-      await request("chat.send", { sessionKey: "soak-ws", message: `visit ${i}`, idempotencyKey: `visit-${i}-${gateway.port}` });
+      await request("chat.send", { sessionKey: `visits-${keyOf(i)}`, message: `visit ${i}`, idempotencyKey: `visit-${i}-${gateway.port}` });
   } finally {
     await client.close();
   }
@@ -133,6 +135,7 @@ async function visit(gateway: Running, i: number): Promise<undefined> {
 }
 
 async function askInRoom(person: IrcUser, i: number): Promise<undefined> {
+  if (i % MESSAGES === MESSAGES - 1) await person.say("#kitchen", "Agent: /new");
   await person.say("#kitchen", `Agent: question ${i}.`);
   await person.sees(new RegExp(`^:agent!.* PRIVMSG #kitchen :.*question ${i}\\.`));
   return undefined;

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { connectUser, type IrcUser } from "../servers/irc-user.ts";
@@ -19,13 +20,16 @@ const MINUTE = 60_000;
 /** Minutes of real time; twenty before an issue is closed. */
 const realMinutes = Number(process.env.SVC_SOAK_MINUTES ?? 3);
 
-const configOf = (irc: Ngircd | undefined) => ({
+/** Of the fast motion: eight hours in eight minutes. */
+const FACTOR = 60;
+
+const configOf = (irc: Ngircd | undefined, heartbeat: string) => ({
   gateway: { mode: "local", auth: { token } },
   agents: {
-    defaults: { model: "echo/echo", skipBootstrap: true, memorySearch: { provider: "none" }, heartbeat: { every: "1m" } },
+    defaults: { model: "echo/echo", skipBootstrap: true, memorySearch: { provider: "none" }, heartbeat: { every: heartbeat } },
   },
   session: { maintenance: { pruneAfter: "1h", resetArchiveRetention: "1h" } },
-  hooks: { enabled: true, token: hookToken, allowRequestSessionKey: true },
+  hooks: { enabled: true, token: hookToken },
   diagnostics: { prometheus: { enabled: true } },
   plugins: { load: { paths: ["./echo.ts", "./probe.ts"] } },
   ...(irc && { channels: { irc: ircConfig(irc.port) } }),
@@ -48,16 +52,25 @@ interface Soak {
   load: Load;
 }
 
-async function startSoak({ speed, start = gatewayIn }: { speed: number; start?: typeof gatewayIn }): Promise<Soak> {
+interface Pace {
+  /** Periods of the load are divided by it. */
+  speed: number;
+  heartbeat: string;
+  /** Minutes of the gateway's clock in one of the machine's. */
+  factor?: number;
+}
+
+async function startSoak({ speed, heartbeat, factor = 1 }: Pace): Promise<Soak> {
   const irc = commandPath("ngircd") ? await startNgircd() : undefined;
   if (irc) stopLater(() => irc.stop());
-  const config = configOf(irc);
+  const config = configOf(irc, heartbeat);
   const home = await configured(await freshHome(), config);
+  const fast = factor > 1 ? { ...home, program: fileURLToPath(new URL("_soak-gateway.mjs", import.meta.url)), readyMs: 90_000 } : home;
   await mkdir(join(home.stateDir, "workspace/memory"), { recursive: true });
   await writeFile(join(home.stateDir, "workspace/HEARTBEAT.md"), "- Is the oven off?\n");
   for (const [name, code] of Object.entries({ echo: echoModel, probe: soakProbe }))
     await writeFile(join(home.stateDir, `${name}.ts`), code);
-  const gateway = await start(home);
+  const gateway = await gatewayIn(fast, [], { SVC_SOAK_FACTOR: String(factor) });
   const person = irc && (await visitor(irc));
   return { home, gateway, load: startLoad({ gateway, home, config, person, speed }) };
 }
@@ -110,7 +123,7 @@ function expectFlat(samples: readonly Sample[]): void {
 test(
   `${realMinutes} minutes of mixed load leave memory, descriptors, timers and the write-ahead log flat`,
   async () => {
-    const soak = await startSoak({ speed: 1 });
+    const soak = await startSoak({ speed: 1, heartbeat: "1m" });
     const samples = await watch(soak, { forMs: realMinutes * MINUTE, everyMs: Math.max(2_000, realMinutes * 500), speed: 1 });
 
     report("real time", samples, soak.load);
@@ -120,3 +133,13 @@ test(
   },
   realMinutes * MINUTE + 120_000,
 );
+
+test("eight hours in fast motion leave memory, descriptors, timers, sessions and the write-ahead log flat", async () => {
+  const hours = 8;
+  const soak = await startSoak({ speed: 6, heartbeat: "5m", factor: FACTOR });
+  const samples = await watch(soak, { forMs: (hours * 60 * MINUTE) / FACTOR, everyMs: 5_000, speed: FACTOR });
+
+  report("fast motion", samples, soak.load);
+  expect(soak.load.failures).toEqual([]);
+  expectFlat(samples);
+}, 900_000);
