@@ -35,12 +35,19 @@ export interface MigrateOptions {
   copyBefore?: boolean;
 }
 
+/** Schema versions before and after, and the copy from before the first step; none of an empty database. */
+export interface Migrated {
+  from: number;
+  to: number;
+  copy?: string;
+}
+
 /**
  * Brings the schema up to the newest step, each step in its own transaction. A database that has something in it is copied to
  * `<path>.pre-<version>-<ts>` first.
  * @throws {Refusal} `store-no-room`, before anything is changed; `store-migration-failed`: steps before the failed one stay, the failed one leaves nothing
  */
-export async function migrate(db: Sqlite, path: string, options: MigrateOptions): Promise<{ from: number; to: number }> {
+export async function migrate(db: Sqlite, path: string, options: MigrateOptions): Promise<Migrated> {
   const from = versionOf(db);
   const due = options.steps.filter((step) => step.version > from);
   if (due.length === 0) return { from, to: from };
@@ -51,7 +58,7 @@ export async function migrate(db: Sqlite, path: string, options: MigrateOptions)
     options.visit("store.after-copy");
   }
   for (const step of due) runStep(db, path, { step, copy, visit: options.visit });
-  return { from, to: versionOf(db) };
+  return { from, to: versionOf(db), ...(copy === "" ? {} : { copy }) };
 }
 
 /** The copy, and as much again for what the steps write: a disk that fills up in the middle would be a worse start. @throws {Refusal} `store-no-room` */

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import { sizeOf } from "./damaged-copy.ts";
 import type { Failpoint } from "./failpoint.ts";
-import { migrate, minReaderOf, versionOf } from "./migrate.ts";
+import { type Migrated, migrate, minReaderOf, versionOf } from "./migrate.ts";
 import { openConnection, type Sqlite } from "./native.ts";
 import { Refusal } from "./refusal.ts";
 import { adoptNext, type Restored, restoreDatabase, suspectMark } from "./restore.ts";
@@ -29,7 +29,7 @@ export interface OpenedDatabase {
   db: Sqlite;
   /** The database was damaged, or missing: what was done about it. */
   restored?: Restored;
-  migrated?: { from: number; to: number };
+  migrated?: Migrated;
   /** The last process did not close it. */
   unclean?: true;
 }

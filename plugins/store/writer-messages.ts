@@ -1,4 +1,5 @@
 import type { CommitOutcome } from "./group-commit.ts";
+import type { Migrated } from "./migrate.ts";
 import type { WriteOp } from "./operations.ts";
 import type { PlainRefusal } from "./refusal.ts";
 import type { Restored } from "./restore.ts";
@@ -31,7 +32,7 @@ export interface OpenFiles {
 export interface Opened {
   type: "opened";
   restored?: Restored;
-  migrated?: { from: number; to: number };
+  migrated?: Migrated;
   /** The last process did not close it. */
   unclean?: true;
   files: OpenFiles;

@@ -56,6 +56,18 @@ test("a missing mode and a missing token are written in one go, comments kept", 
   expect((await command(home, ["config", "validate"])).code).toBe(0);
 });
 
+test("what only shows once the config loads again is mended in the same run", async () => {
+  const home = await setUp();
+  // As a restore of a backup without secrets leaves it.
+  await writeFile(file(home), '{ "gateway": { "mode": "local", "auth": {} }, "hooks": { "enabled": true } }\n', { mode: 0o600 });
+  const { code, value } = await commandJson(home, ["doctor", "--fix"]);
+  expect(value.fixes).toMatchObject([
+    { id: "auth/hook-token-reuse", done: true },
+    { id: "auth/missing", done: true },
+  ]);
+  expect({ code, ids: ids(value) }).toEqual({ code: 0, ids: [] });
+});
+
 test("a broken config is explained with its place, and comes back only when that is asked for", async () => {
   const home = await setUp();
   const good = await readFile(file(home), "utf8");

@@ -57,14 +57,36 @@ async function examine(cli: CliContext, values: CliValues): Promise<number> {
   let findings = await look(cli, values);
   const fixes: FixResult[] = [];
   if (values.fix === true) {
-    fixes.push(...(await restore(cli, values, findings)), ...(await applyFixes(cli, findings)));
-    findings = await look(cli, values);
+    fixes.push(...(await restore(cli, values, findings)));
+    findings = await mend(cli, values, { findings, fixes });
   }
   const least = severities.indexOf((values["severity-min"] ?? "warning") as Severity);
   const counts = findings.some((f) => severities.indexOf(f.severity) >= least);
   if (cli.json) cli.stdout.json({ ok: !counts, findings, ...(values.fix === true ? { fixes } : {}) });
   else print(cli, findings, fixes);
   return counts ? 1 : 0;
+}
+
+/** What is wrong may only show once something else is mended: a config that does not load hides what is in it. */
+const MENDING_ROUNDS = 3;
+
+/** Mends what can be mended, nothing twice, and adds what was done to `fixes`. @returns what is left */
+async function mend(
+  cli: CliContext,
+  values: CliValues,
+  state: { findings: DoctorFinding[]; fixes: FixResult[] },
+): Promise<DoctorFinding[]> {
+  const seen = new Set<string>();
+  const keyOf = ({ id, path }: DoctorFinding) => `${id} ${path}`;
+  let { findings } = state;
+  for (let round = 0; round < MENDING_ROUNDS; round++) {
+    const due = findings.filter((finding) => finding.fixable && !seen.has(keyOf(finding)));
+    if (round > 0 && due.length === 0) break;
+    for (const finding of due) seen.add(keyOf(finding));
+    state.fixes.push(...(await applyFixes(cli, due)));
+    findings = await look(cli, values);
+  }
+  return findings;
 }
 
 async function look(cli: CliContext, values: CliValues): Promise<DoctorFinding[]> {

@@ -20,6 +20,8 @@ const copied = /^(workspace|workspace-.+|hooks|plugin-data|plugins|agents|logs)$
 const secret = new Set([".env", "identity"]);
 /** Entries of the process that runs, and copies of the state that this one takes the place of. */
 const ownBusiness = /^(gateway|service|state\.sqlite.*|svc\.json.*|gateway\.[0-9a-f]{8}\.lock.*|\.restore-.*|before-restore-.*)$/;
+/** By such a file in a workspace a gateway that runs tells others that it is there; in a copy it would say so of a gateway that never was. */
+const claim = /^\.svc-gateway\.[0-9a-f]{8}\.lock$/;
 
 const reasons: ReadonlyArray<readonly [RegExp, string]> = [
   [/^memory$/, "the index is made from the notes; it is built again"],
@@ -75,6 +77,7 @@ interface Walk {
 async function walk(state: Walk, entry: Dirent, above: string): Promise<void> {
   const { stateDir, files, leftOut, signal } = state;
   signal.throwIfAborted();
+  if (claim.test(entry.name)) return;
   const path = above === "" ? entry.name : `${above}/${entry.name}`;
   if (/^agents\/[^/]+\/sidecar$/.test(path))
     return void leftOut.push({ path, reason: "the index is made from the notes; it is built again" });
