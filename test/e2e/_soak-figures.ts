@@ -7,6 +7,8 @@ export interface Sample {
   /** Minutes since the first one, in the gateway's own time. */
   minute: number;
   pssMb: number;
+  /** What the process has written itself: nothing of the program or a file, so that other processes do not move it. */
+  ownMb: number;
   /** Heap and buffers after a collection. */
   heapMb: number;
   descriptors: number;
@@ -61,9 +63,12 @@ export function takeSample({
 }): Sample {
   const { Timeout: timers = 0, Immediate: _, ...others } = inside.resources;
   const database = join(stateDir, "state.sqlite");
+  const memory = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const mbOf = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(memory)?.[1]) / 1024;
   return {
     minute,
-    pssMb: Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]) / 1024,
+    pssMb: mbOf("Pss"),
+    ownMb: mbOf("Anonymous"),
     heapMb: inside.heapBytes / MB,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     timers,
@@ -102,6 +107,7 @@ export function growthOfSecondHalf(samples: readonly Sample[], of: (sample: Samp
 const columns = [
   "minute",
   "pssMb",
+  "ownMb",
   "heapMb",
   "descriptors",
   "timers",

@@ -45,14 +45,16 @@ test("files that others can read are found and closed", async () => {
   expect((await stat(home.stateDir)).mode & 0o777).toBe(0o700);
 });
 
-test("a missing mode and a missing token are written in one go, comments kept", async () => {
+test("a missing token and then a missing mode are written in one run, comments kept", async () => {
   const home = await setUp();
   await writeFile(file(home), "// mine\n{ gateway: { auth: {} } }\n", { mode: 0o600 });
   expect(ids((await commandJson(home, ["doctor"])).value)).toEqual(["config/mode-missing", "auth/missing"]);
-  await commandJson(home, ["doctor", "--fix"]);
-  expect(await readFile(file(home), "utf8")).toMatch(/^\/\/ mine\n\{ gateway: \{ auth: \{ token: "[\w-]{43}" \} \} \}\n$/);
   const { value } = await commandJson(home, ["doctor", "--fix"]);
-  expect(value.fixes).toMatchObject([{ id: "config/mode-missing", done: true }]);
+  expect(value.fixes).toMatchObject([
+    { id: "auth/missing", done: true },
+    { id: "config/mode-missing", done: true },
+  ]);
+  expect(await readFile(file(home), "utf8")).toMatch(/^\/\/ mine\n\{ gateway: \{ auth: \{ token: "[\w-]{43}" \}, mode: "local" \} \}\n$/);
   expect((await command(home, ["config", "validate"])).code).toBe(0);
 });
 

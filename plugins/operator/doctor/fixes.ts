@@ -140,7 +140,7 @@ async function fixConfig(cli: CliContext, findings: readonly DoctorFinding[]): P
   );
   const apply = (source: unknown) => fixes.reduce<unknown>((tree, fix) => withValueAt(tree, fix.path, fix.value), source);
   const failed = await file.write({ kind: "edit", apply }).then(() => undefined, messageOf);
-  const kept = ` (the config before it: ${basename(file.path)}.bak)`;
+  const kept = ` (the config before it: ${basename(file.path)}.bak, or .bak.1 when it was written twice)`;
   return fixes.map(({ id, path, message }) => ({
     id,
     path: path.join("."),
