@@ -308,5 +308,5 @@ function announce({ restored, migrated }: Opened, { logger, path, clock, onNotic
     logger.error(notice.message, { kept: restored.damaged, snapshot: restored.snapshot?.path });
     onNotice?.(notice);
   }
-  if (migrated && migrated.from > 0) logger.info("state database migrated", migrated);
+  if (migrated && migrated.from > 0) logger.info("state database migrated", { ...migrated });
 }
