@@ -6,6 +6,7 @@ import type { Conflict, RuleContext } from "./conflict.ts";
 import { agentConflicts } from "./conflicts-agents.ts";
 import { gatewayConflicts } from "./conflicts-gateway.ts";
 import { hookConflicts, tokenReuseConflicts } from "./conflicts-hooks.ts";
+import { mcpConflicts } from "./conflicts-mcp.ts";
 import { channelConflicts, sessionConflicts } from "./conflicts-messages.ts";
 import { inFileOrder } from "./issues.ts";
 import type { Locate } from "./place.ts";
@@ -22,6 +23,7 @@ const rules: ReadonlyArray<{ reads: readonly ConfigSection[]; check(config: SvcC
   { reads: ["hooks", "gateway"], check: tokenReuseConflicts },
   { reads: ["session"], check: sessionConflicts },
   { reads: ["channels"], check: channelConflicts },
+  { reads: ["mcp"], check: mcpConflicts },
 ];
 
 /**

@@ -30,7 +30,7 @@ import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenanc
 import { forgetRequest } from "./sessions/stateless.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
-import { invokeDirectly } from "./tools/invoke.ts";
+import { invokeDirectly, isAllowed } from "./tools/invoke.ts";
 import { createToolBox } from "./tools/toolbox.ts";
 import { AgentWorkspaces } from "./workspace/agent-workspaces.ts";
 import { createWorkspacePrompt } from "./workspace/files.ts";
@@ -142,6 +142,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       if (mode === "now") heartbeats.wake({ agentId, sessionKey: target.sessionKey && sessionKey, reason, isOwn: isOwn ?? false });
     },
     forget: (request) => forgetRequest(kit, request),
+    isToolAllowed: (name, where) => isAllowed(kit, name, where),
     invokeTool: (name, args, target) => invokeDirectly(kit, { name, args }, target),
   };
 }

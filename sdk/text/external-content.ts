@@ -60,15 +60,15 @@ function cleanExternal(text: string): string {
 
 /**
  * Text from outside that stands on a line of our own, as a name: forged markers, control tokens of models and invisible characters are gone, every run of
- * blanks is one blank; 500 UTF-16 units at most.
+ * blanks is one blank; `maxChars` UTF-16 units at most, 500 by default.
  */
-export function cleanExternalLine(text: string): string {
+export function cleanExternalLine(text: string, maxChars = MAX_META_CHARS): string {
   // Most sources are one plain word: nothing of it can be anything else.
-  if (/^\w{1,64}$/.test(text)) return text;
-  const line = cleanExternal(text.slice(0, 4 * MAX_META_CHARS))
+  if (/^\w{1,64}$/.test(text)) return text.slice(0, maxChars);
+  const line = cleanExternal(text.slice(0, 4 * maxChars))
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  return line.slice(0, wholeEnd(line, Math.min(line.length, MAX_META_CHARS)));
+  return line.slice(0, wholeEnd(line, Math.min(line.length, maxChars)));
 }
 
 /** The text with everything that looks like a marker defused: for what an agent wrote about framed text, where it is read by an agent again. */

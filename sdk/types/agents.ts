@@ -295,6 +295,11 @@ export interface Agents {
    * row of the run unless it is repeatable. Does nothing for sessions of others, or while `session.maintenance.mode` is not `enforce`.
    */
   forget(request: { runId: string; sessionKey: string; sessionId: string }): Promise<void>;
+  /**
+   * Whether policy lets a tool of this name through, registered or not: the lists of `gateway.tools` for a client `outside`, and the policy of the agent where
+   * one is named. @throws {SvcError} `unknown-agent`
+   */
+  isToolAllowed(name: string, where: { agentId?: string; outside?: { isOwner: boolean } }): boolean;
   /** Runs one tool under the agent's policy. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked` */
   invokeTool(name: string, args: unknown, target: ToolInvocation): Promise<ToolResult>;
 }

@@ -10,6 +10,7 @@ const groupLabels: Record<string, string> = {
   "group:web": "Web",
   "group:messaging": "Messages",
   "group:automation": "Automation",
+  "group:mcp": "MCP servers",
 };
 
 const profileLabels: Record<keyof typeof toolProfiles, string> = {

@@ -4,6 +4,7 @@ import type { Kit } from "../kit.ts";
 import { hasOperatorTools } from "./operator-tools.ts";
 import { isInvokable } from "./outside-policy.ts";
 import { whereaboutsIn } from "./place.ts";
+import { isToolAllowed, policyLevels } from "./policy.ts";
 
 /**
  * Runs a tool that no model called, for another plugin or for one of its clients.
@@ -23,6 +24,12 @@ export async function invokeDirectly(kit: Kit, call: { name: string; args: unkno
   const request = { trigger: "user" as const, actor: { kind: "http" as const, scopes: [] }, ...whereabouts };
   const owned = outside ? { hasOperatorTools: outside.isOwner && hasOperatorTools({ request, session, events: [] }) } : {};
   return kit.tools.invoke(agent, { name: call.name, args }, { ...where, ...owned, ...whereabouts, ...(dryRun ? { dryRun } : {}) });
+}
+
+/** Whether policy lets a tool of this name through, whether it is registered or not. @throws {SvcError} `unknown-agent` */
+export function isAllowed(kit: Kit, name: string, { agentId, outside }: { agentId?: string; outside?: { isOwner: boolean } }): boolean {
+  if (outside && !isInvokable(name, kit.config.gateway.tools, outside.isOwner)) return false;
+  return agentId === undefined || isToolAllowed(name, policyLevels(kit.config, kit.directory.get(agentId).id));
 }
 
 async function schemaOf(kit: Kit, agent: Parameters<Kit["tools"]["specs"]>[0], name: string) {

@@ -1,7 +1,7 @@
 import { matchesTool } from "./policy.ts";
 
 /** Tools that nobody runs by a single call from outside, unless the config takes them off this list. */
-const refusedByDefault: ReadonlySet<string> = new Set([
+const refusedByDefault = [
   "exec",
   "spawn",
   "shell",
@@ -16,7 +16,8 @@ const refusedByDefault: ReadonlySet<string> = new Set([
   "cron",
   "gateway",
   "nodes",
-]);
+  "group:mcp",
+];
 
 /**
  * May a client run this tool by name, without a model in between? On top of the agent's own policy.
@@ -25,5 +26,5 @@ const refusedByDefault: ReadonlySet<string> = new Set([
  */
 export function isInvokable(tool: string, lists: { allow: readonly string[]; deny: readonly string[] }, isOwner: boolean): boolean {
   if (matchesTool(tool, lists.deny)) return false;
-  return !refusedByDefault.has(tool) || (isOwner && matchesTool(tool, lists.allow));
+  return !matchesTool(tool, refusedByDefault) || (isOwner && matchesTool(tool, lists.allow));
 }

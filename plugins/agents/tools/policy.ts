@@ -1,3 +1,5 @@
+import type { SvcConfig } from "svc/sdk";
+
 /** One level of `tools.{profile, allow, deny}`. */
 export interface ToolPolicy {
   profile?: "minimal" | "coding" | "messaging" | "full" | undefined;
@@ -14,6 +16,7 @@ export const toolGroups: Record<string, readonly string[]> = {
   "group:web": ["web_*"],
   "group:messaging": ["message"],
   "group:automation": ["cron", "gateway", "heartbeat_*"],
+  "group:mcp": ["mcp_*"],
 };
 
 /** Tools that a policy starts with. */
@@ -33,6 +36,12 @@ export function isToolAllowed(tool: string, levels: readonly ToolPolicy[]): bool
     if (matchesTool(tool, level.deny ?? [])) return false;
     return matchesTool(tool, toolProfiles[level.profile ?? "full"]) || matchesTool(tool, level.allow ?? []);
   });
+}
+
+/** Levels of policy of one agent, outermost first. */
+export function policyLevels(config: SvcConfig, agentId: string): ToolPolicy[] {
+  const own = config.agents.list.find((agent) => agent.id === agentId)?.tools ?? config.agents.defaults.tools;
+  return own ? [config.tools, own] : [config.tools];
 }
 
 /** Whether a tool is left by a run that names the tools it may have: `allow` is all of them, and deny wins. */

@@ -18,7 +18,7 @@ import { cutMiddle } from "../common/cut.ts";
 import { agentErrors } from "../errors.ts";
 import type { AgentFigures } from "../figures.ts";
 import { isOperatorTool } from "./operator-tools.ts";
-import { isLeft, isToolAllowed, type ToolPolicy } from "./policy.ts";
+import { isLeft, isToolAllowed, policyLevels } from "./policy.ts";
 
 /** Longest text of one tool result that enters a transcript and a prompt. */
 export const MAX_RESULT_CHARS = 200_000;
@@ -111,8 +111,7 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
     setsOf = config;
     const known = sets.get(agent.id);
     if (known) return known;
-    const own = config.agents.list.find((a) => a.id === agent.id)?.tools ?? config.agents.defaults.tools;
-    const levels: ToolPolicy[] = own ? [config.tools, own] : [config.tools];
+    const levels = policyLevels(config, agent.id);
     const made = new Map<string, Prepared>();
     for (const { value, owner } of view) {
       const entry = isToolAllowed(value.name, levels) ? usable(value, owner) : undefined;

@@ -1,0 +1,122 @@
+import { timingSafeEqual } from "node:crypto";
+import { type Clock, cleanExternalLine } from "svc/sdk";
+import { mcpErrors } from "./errors.ts";
+import { reasonOf } from "./failures.ts";
+import type { Fetch, loadMcpLibrary } from "./library.ts";
+import { createOAuthProvider, type LoginProvider } from "./oauth-provider.ts";
+import type { OAuthStore } from "./oauth-store.ts";
+import { serverFetch } from "./server-fetch.ts";
+import type { ServerSettings } from "./settings.ts";
+
+/** Time a person has to log in. */
+const LIFE_MS = 600_000;
+const MAX_PENDING = 16;
+
+interface Pending {
+  provider: LoginProvider;
+  settings: HttpSettings;
+  endsAt: number;
+}
+
+type HttpSettings = Extract<ServerSettings, { kind: "http" }>;
+
+interface LoginDeps {
+  library(): ReturnType<typeof loadMcpLibrary>;
+  fetch: Fetch;
+  store: OAuthStore;
+  clock: Clock;
+  version: string;
+}
+
+/** Logins that wait for a person: OAuth with a code, which a command hands over. */
+export class Logins {
+  readonly #deps: LoginDeps;
+  readonly #pending = new Map<string, Pending>();
+
+  constructor(deps: LoginDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Asks the server where a person has to log in; undefined: it lets this client in as it is.
+   * @throws {SvcError} `mcp-no-login`, `mcp-login-failed`
+   */
+  async begin(settings: ServerSettings, redirectUrl: string, signal: AbortSignal): Promise<URL | undefined> {
+    const server = settings.name;
+    if (settings.kind !== "http") throw mcpErrors.mcpNoLogin({ server, reason: "it is a program; give it what it needs in env" });
+    if (Object.keys(settings.headers).some((name) => name.toLowerCase() === "authorization"))
+      throw mcpErrors.mcpNoLogin({ server, reason: "the config gives it a header Authorization; take that out first" });
+    const { store, clock } = this.#deps;
+    const known = await store.read(server, settings.url);
+    // A registration is for one address to come back to.
+    const byIssuer = known?.redirectUrl === redirectUrl ? known.byIssuer : {};
+    const provider = createOAuthProvider({ server, store, login: { url: settings.url, redirectUrl, byIssuer } });
+    try {
+      const client = await this.#client();
+      await client.connect(await this.#transport(settings, provider), { signal, timeout: settings.startMs });
+      await client.close();
+      return undefined;
+    } catch (error) {
+      const address = provider.authorizationUrl();
+      if (!address) throw mcpErrors.mcpLoginFailed({ server, reason: cleanExternalLine(reasonOf(error)) });
+      if (address.protocol !== "https:" && address.hostname !== new URL(settings.url).hostname)
+        throw mcpErrors.mcpLoginFailed({ server, reason: `it sends people to ${cleanExternalLine(address.origin)}, which is no https address` });
+      this.#pending.delete(server);
+      const [oldest] = this.#pending.keys();
+      if (oldest !== undefined && this.#pending.size >= MAX_PENDING) this.#pending.delete(oldest);
+      this.#pending.set(server, { provider, settings, endsAt: clock.monotonic() + LIFE_MS });
+      return address;
+    }
+  }
+
+  /**
+   * Takes what the authorization server sent the person back with.
+   * @throws {SvcError} `mcp-login-failed`
+   */
+  async finish(server: string, params: URLSearchParams): Promise<void> {
+    const failed = (reason: string) => mcpErrors.mcpLoginFailed({ server, reason: cleanExternalLine(reason) });
+    const pending = this.#pending.get(server);
+    if (!pending || pending.endsAt < this.#deps.clock.monotonic()) throw failed("no login is waiting");
+    if (!isSame(params.get("state") ?? "", pending.provider.expectedState())) throw failed("the answer belongs to another login");
+    this.#pending.delete(server);
+    const refusal = params.get("error");
+    if (refusal !== null) throw failed(`${refusal} ${params.get("error_description") ?? ""}`);
+    const transport = await this.#transport(pending.settings, pending.provider);
+    try {
+      await transport.start();
+      await transport.finishAuth(params);
+    } catch (error) {
+      throw failed(reasonOf(error));
+    } finally {
+      await transport.close().catch(() => undefined);
+    }
+  }
+
+  async #client() {
+    const { Client } = await this.#deps.library();
+    return new Client(
+      { name: "svc", version: this.#deps.version },
+      {
+        capabilities: {},
+        listMaxPages: 1,
+        jsonSchemaValidator: { getValidator: () => (data) => ({ valid: true, data }) },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 1_000, onChanged: () => undefined } },
+      },
+    );
+  }
+
+  async #transport({ url, headers }: HttpSettings, provider: LoginProvider) {
+    const { StreamableHTTPClientTransport } = await this.#deps.library();
+    return new StreamableHTTPClientTransport(new URL(url), {
+      fetch: serverFetch({ url, headers, fetch: this.#deps.fetch }),
+      requestInit: {},
+      authProvider: provider,
+      reconnectionScheduler: () => () => undefined,
+    });
+  }
+}
+
+function isSame(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
