@@ -1,6 +1,7 @@
 import type { InstalledPlugins, VendorPackages } from "../../sdk/types/installed-plugins.ts";
 import { installedPluginFolder, installedPluginsRoot, readInstallIndex, writeInstallRecord } from "../loader/install-record.ts";
 import { treeIntegrity } from "../loader/tree-integrity.ts";
+import { createPluginVendor } from "../process/plugin-vendor.ts";
 import { missingPackages, readLockedPackages, vendorCommand, vendorStateFolder } from "../process/vendor-packages.ts";
 
 /** Installed plugins of the profile of a command. */
@@ -20,6 +21,7 @@ export function vendorPackages(stateDir: string): VendorPackages {
     locked: readLockedPackages,
     missing: (owner, { isOwnOnly = false } = {}) => missingPackages(owner, isOwnOnly ? undefined : stateDir),
     folder: (id) => vendorStateFolder(stateDir, id),
+    of: (owner) => createPluginVendor({ ...owner, stateDir }),
     command: vendorCommand,
   };
 }

@@ -1,3 +1,5 @@
+import type { PluginVendor } from "./vendor.ts";
+
 /** Record of how one plugin was installed. */
 export interface InstallRecord {
   version: string;
@@ -50,6 +52,8 @@ export interface VendorPackages {
   missing(owner: VendorOwner, options?: { isOwnOnly?: boolean }): Promise<string[]>;
   /** Folder in the state directory of the packages of all versions of one plugin. @throws {SvcError} `invalid-plugin-id` */
   folder(id: string): string;
+  /** The packages of a plugin as `ctx.vendor` has them, for a command of that plugin. */
+  of(owner: VendorOwner): PluginVendor;
   /** Command that installs the packages of a plugin. */
   command(owner: Pick<VendorOwner, "id" | "channels">): string;
 }
