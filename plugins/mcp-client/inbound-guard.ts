@@ -1,24 +1,26 @@
 import type { Transport } from "./library.ts";
 
-/** Messages that a server may send at once, and in a second. */
-const BURST = 2_000;
-const EACH_SECOND = 200;
+/** Most at once, and in each second. */
+interface Rate {
+  burst: number;
+  eachSecond: number;
+}
 
-/**
- * Ends a connection whose server floods it: each message costs the gateway work, and each request of a server an answer that it may never read.
- * To be called before the transport is used.
- */
+/** Messages of a server: each costs the gateway work. */
+const MESSAGES: Rate = { burst: 2_000, eachSecond: 200 };
+/** Requests of a server: each costs an answer, which it may never read. */
+const REQUESTS: Rate = { burst: 50, eachSecond: 2 };
+
+/** Ends a connection whose server floods it. To be called before the transport is used. */
 export function guardInbound(transport: Transport, monotonic: () => number, onFlood: () => void): void {
   let handler = transport.onmessage;
-  let left = BURST;
-  let at = monotonic();
+  const takesMessage = createBudget(MESSAGES, monotonic);
+  const takesRequest = createBudget(REQUESTS, monotonic);
   let isFlooded = false;
   const counted: NonNullable<Transport["onmessage"]> = (message, extra) => {
     if (isFlooded) return;
-    const now = monotonic();
-    left = Math.min(BURST, left + ((now - at) / 1_000) * EACH_SECOND) - 1;
-    at = now;
-    if (left >= 0) return handler?.(message, extra);
+    const isRequest = message.method !== undefined && message.id !== undefined;
+    if (takesMessage() && (!isRequest || takesRequest())) return handler?.(message, extra);
     isFlooded = true;
     onFlood();
   };
@@ -29,4 +31,16 @@ export function guardInbound(transport: Transport, monotonic: () => number, onFl
       handler = next;
     },
   });
+}
+
+/** @returns a function that is false once there was more than the rate allows */
+function createBudget({ burst, eachSecond }: Rate, monotonic: () => number): () => boolean {
+  let left = burst;
+  let at = monotonic();
+  return () => {
+    const now = monotonic();
+    left = Math.min(burst, left + ((now - at) / 1_000) * eachSecond) - 1;
+    at = now;
+    return left >= 0;
+  };
 }

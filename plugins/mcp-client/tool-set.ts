@@ -119,7 +119,8 @@ function toolOf(ctx: PluginContext, { name, link, tool, calls }: ToolParts): Too
   };
 }
 
-function progressLine({ progress, total, message }: Progress): string {
+/** Progress of a call, as those who watch the run see it. Pure. */
+export function progressLine({ progress, total, message }: Progress): string {
   const share = typeof progress === "number" ? `${progress}${typeof total === "number" ? `/${total}` : ""}` : "";
   return [share, typeof message === "string" ? cleanExternalLine(message, 200) : ""].filter((part) => part !== "").join(" ");
 }

@@ -16,8 +16,9 @@ export interface PumpEnd {
 
 const FAILED = -32_000;
 const MAX_REASON_CHARS = 300;
-/** Messages under way to the gateway at once; what comes beyond waits. */
+/** Messages under way to the gateway at once; what comes beyond waits, and what comes beyond that is refused. */
 const MAX_UNDER_WAY = 64;
+const MAX_WAITING = 1_000;
 
 /**
  * Hands each message of a client on to the gateway and each message of the gateway to the client, as they are, until one of both ends. A request that does not
@@ -32,16 +33,13 @@ export async function pump(
   const waiting: Message[] = [];
   let initializing: unknown;
   const toClient = (message: Message) => void client.send(message).catch(() => undefined);
-  const send = async (message: Message) => {
-    try {
-      await gateway.send(message);
-    } catch (error) {
-      const reason = messageOf(error).slice(0, MAX_REASON_CHARS);
-      report(reason);
-      if (message.method !== undefined && message.id !== undefined)
-        toClient({ jsonrpc: "2.0", id: message.id, error: { code: FAILED, message: `the gateway did not take the request: ${reason}` } });
-    }
+  const failed = (message: Message, reason: string) => {
+    report(reason);
+    if (message.method !== undefined && message.id !== undefined)
+      toClient({ jsonrpc: "2.0", id: message.id, error: { code: FAILED, message: `the gateway did not take the request: ${reason}` } });
   };
+  const send = (message: Message) =>
+    gateway.send(message).catch((error: unknown) => failed(message, messageOf(error).slice(0, MAX_REASON_CHARS)));
   const next = () => {
     while (underWay.size < MAX_UNDER_WAY && waiting.length > 0) {
       const sent = send(waiting.shift() as Message).finally(() => {
@@ -53,6 +51,7 @@ export async function pump(
   };
   client.onmessage = (message) => {
     if (message.method === "initialize") initializing = message.id;
+    if (waiting.length >= MAX_WAITING) return failed(message, "too many messages wait");
     waiting.push(message);
     next();
   };
