@@ -13,7 +13,9 @@ export function mcpConflicts({ mcp }: SvcConfig): Conflict[] {
     const foreign = command === undefined ? { args, env, cwd } : { headers };
     return Object.entries(foreign).flatMap(([key, value]) => {
       const isThere = value !== undefined && Object.keys(value).length > 0;
-      return isThere ? [{ path: [...at, key], message: `has no effect beside ${command === undefined ? "url" : "command"}; take it out` }] : [];
+      return isThere
+        ? [{ path: [...at, key], message: `has no effect beside ${command === undefined ? "url" : "command"}; take it out` }]
+        : [];
     });
   });
 }

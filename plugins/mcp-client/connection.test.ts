@@ -25,7 +25,14 @@ const settings = (mode: string): ServerSettings => ({
 
 async function connect(mode: string, deps: Partial<ConnectionDeps> = {}) {
   const library = await loadMcpLibrary(vendorIn(new URL(".", import.meta.url)));
-  const rest = { version: "0", fetch, logger: quiet, monotonic: () => performance.now(), onClosed: () => undefined, onToolsChanged: () => undefined };
+  const rest = {
+    version: "0",
+    fetch,
+    logger: quiet,
+    monotonic: () => performance.now(),
+    onClosed: () => undefined,
+    onToolsChanged: () => undefined,
+  };
   return openConnection(settings(mode), { library, ...rest, ...deps }, AbortSignal.timeout(20_000));
 }
 
@@ -34,7 +41,11 @@ test("progress of a call comes as the server tells it, and people see it on one 
   const tools = await connection.listTools(AbortSignal.timeout(10_000));
   const tool = tools.find(({ name }) => name === "progress");
   const seen: Progress[] = [];
-  await connection.callTool(tool as (typeof tools)[number], {}, { signal: AbortSignal.timeout(10_000), onProgress: (one) => seen.push(one) });
+  await connection.callTool(
+    tool as (typeof tools)[number],
+    {},
+    { signal: AbortSignal.timeout(10_000), onProgress: (one) => seen.push(one) },
+  );
   await connection.close();
   expect(seen.map(progressLine)).toEqual(["1/2 half [2J way"]);
 });

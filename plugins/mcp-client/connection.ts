@@ -1,6 +1,16 @@
 import { cleanExternalLine, isRecord, type Logger, messageOf } from "svc/sdk";
 import { guardInbound } from "./inbound-guard.ts";
-import type { ElicitAnswer, ElicitRequest, Fetch, LibraryClient, ListedTool, loadMcpLibrary, OAuthProvider, Progress, Transport } from "./library.ts";
+import type {
+  ElicitAnswer,
+  ElicitRequest,
+  Fetch,
+  LibraryClient,
+  ListedTool,
+  loadMcpLibrary,
+  OAuthProvider,
+  Progress,
+  Transport,
+} from "./library.ts";
 import { MAX_MESSAGE_BYTES, serverFetch } from "./server-fetch.ts";
 import { isOffered, type ServerSettings, secretsOf } from "./settings.ts";
 import { createStderrLog } from "./stderr-log.ts";
@@ -125,11 +135,23 @@ function readTool(value: unknown): ListedTool[] {
   if (!isRecord(value) || typeof value.name !== "string" || value.name === "" || value.name.length > 256) return [];
   const text = (key: "title" | "description") => (typeof value[key] === "string" ? { [key]: (value[key] as string).slice(0, 8_000) } : {});
   const isReadOnly = isRecord(value.annotations) && value.annotations.readOnlyHint === true;
-  return [{ name: value.name, ...text("title"), ...text("description"), inputSchema: value.inputSchema, annotations: { readOnlyHint: isReadOnly } }];
+  return [
+    {
+      name: value.name,
+      ...text("title"),
+      ...text("description"),
+      inputSchema: value.inputSchema,
+      annotations: { readOnlyHint: isReadOnly },
+    },
+  ];
 }
 
 /** `lastWords`: what a program wrote to its standard error last. */
-function openTransport(settings: ServerSettings, deps: ConnectionDeps, secrets: readonly string[]): { transport: Transport; lastWords(): string } {
+function openTransport(
+  settings: ServerSettings,
+  deps: ConnectionDeps,
+  secrets: readonly string[],
+): { transport: Transport; lastWords(): string } {
   const { library, fetch, logger, auth } = deps;
   if (settings.kind === "http") {
     const { url, headers } = settings;
@@ -154,10 +176,7 @@ function openTransport(settings: ServerSettings, deps: ConnectionDeps, secrets: 
 
 /** A program that ignores the end of its input is killed by the library after 4 s. */
 async function closeWithin(client: LibraryClient, transport: Transport): Promise<void> {
-  await Promise.race([
-    client.close().catch(() => undefined),
-    new Promise((resolve) => setTimeout(resolve, 5_000).unref()),
-  ]);
+  await Promise.race([client.close().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, 5_000).unref())]);
   await transport.close().catch(() => undefined);
 }
 

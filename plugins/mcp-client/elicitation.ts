@@ -38,7 +38,9 @@ export function defaultsOf(schema: unknown): Record<string, unknown> | undefined
   if (!isRecord(schema)) return undefined;
   const fields = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
   if (fields.length > MAX_FIELDS) return undefined;
-  const given = fields.flatMap(([name, field]): Array<[string, unknown]> => (isRecord(field) && isPlain(field.default) ? [[name, field.default]] : []));
+  const given = fields.flatMap(
+    ([name, field]): Array<[string, unknown]> => (isRecord(field) && isPlain(field.default) ? [[name, field.default]] : []),
+  );
   const values = Object.fromEntries(given);
   const required = Array.isArray(schema.required) ? schema.required : [];
   return required.every((name) => typeof name === "string" && Object.hasOwn(values, name)) ? values : undefined;

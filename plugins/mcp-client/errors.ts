@@ -20,7 +20,15 @@ export const mcpErrors = defineErrors({
     rpc: "UNAVAILABLE",
   },
   "mcp-timeout": { message: 'the MCP server "{server}" did not answer {tool} within {seconds} s', http: 504, rpc: "UNAVAILABLE" },
-  "mcp-not-approved": { message: "the call of {tool} was not approved: {reason}; do not try to get around it", http: 403, rpc: "FORBIDDEN" },
+  "mcp-not-approved": {
+    message: "the call of {tool} was not approved: {reason}; do not try to get around it",
+    http: 403,
+    rpc: "FORBIDDEN",
+  },
   "mcp-no-login": { message: 'the MCP server "{server}" takes no login: {reason}', http: 400, rpc: "INVALID_REQUEST" },
-  "mcp-login-failed": { message: 'the login at the MCP server "{server}" failed: {reason}; begin again with svc mcp login', http: 400, rpc: "INVALID_REQUEST" },
+  "mcp-login-failed": {
+    message: 'the login at the MCP server "{server}" failed: {reason}; begin again with svc mcp login',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+  },
 });

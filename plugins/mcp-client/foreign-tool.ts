@@ -8,7 +8,17 @@ const MAX_SCHEMA_CHARS = 16_000;
 const MAX_DEPTH = 12;
 const MAX_NODES = 2_000;
 /** Keys without use for a model. Nobody here runs the patterns of a foreign schema: the server checks the arguments itself. */
-const dropped = new Set(["$schema", "$id", "$comment", "examples", "pattern", "patternProperties", "__proto__", "constructor", "prototype"]);
+const dropped = new Set([
+  "$schema",
+  "$id",
+  "$comment",
+  "examples",
+  "pattern",
+  "patternProperties",
+  "__proto__",
+  "constructor",
+  "prototype",
+]);
 const notes = new Set(["description", "title"]);
 
 /** What models are told about a tool of a server: its own words, cleaned, on one line and cut. Pure. */
@@ -28,7 +38,9 @@ export function toolInput(declared: unknown): Schema<Record<string, unknown>> {
       version: 1 as const,
       vendor: "mcp",
       validate: (value: unknown) =>
-        isObject(value) ? { value } : { issues: [{ message: `expected an object, received ${Array.isArray(value) ? "array" : typeof value}` }] },
+        isObject(value)
+          ? { value }
+          : { issues: [{ message: `expected an object, received ${Array.isArray(value) ? "array" : typeof value}` }] },
     },
     toJSONSchema: () => shown,
   };

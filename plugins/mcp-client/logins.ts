@@ -60,7 +60,10 @@ export class Logins {
       const address = provider.authorizationUrl();
       if (!address) throw mcpErrors.mcpLoginFailed({ server, reason: cleanExternalLine(reasonOf(error)) });
       if (address.protocol !== "https:" && address.hostname !== new URL(settings.url).hostname)
-        throw mcpErrors.mcpLoginFailed({ server, reason: `it sends people to ${cleanExternalLine(address.origin)}, which is no https address` });
+        throw mcpErrors.mcpLoginFailed({
+          server,
+          reason: `it sends people to ${cleanExternalLine(address.origin)}, which is no https address`,
+        });
       this.#pending.delete(server);
       const [oldest] = this.#pending.keys();
       if (oldest !== undefined && this.#pending.size >= MAX_PENDING) this.#pending.delete(oldest);

@@ -42,6 +42,10 @@ export class OAuthStore {
 
 /** Values of a login that nobody may see. Pure. */
 export function tokensOf(login: StoredLogin | undefined): string[] {
-  const issued = Object.values(login?.byIssuer ?? {}).flatMap(({ client, tokens }) => [tokens?.access_token, tokens?.refresh_token, client?.client_secret]);
+  const issued = Object.values(login?.byIssuer ?? {}).flatMap(({ client, tokens }) => [
+    tokens?.access_token,
+    tokens?.refresh_token,
+    client?.client_secret,
+  ]);
   return issued.filter((value): value is string => typeof value === "string" && value.length >= 6);
 }

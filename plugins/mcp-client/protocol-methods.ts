@@ -22,5 +22,9 @@ export const mcpMethods = {
     z.strictObject({ server, query: z.string().min(1).max(8_192) }),
   ),
   "mcp.logout": methodSpec("admin", "forgets the login at an MCP server", z.strictObject({ server })),
-  "mcp.revoke": methodSpec("admin", "takes back the approvals that were given for always to tools of an MCP server", z.strictObject({ server })),
+  "mcp.revoke": methodSpec(
+    "admin",
+    "takes back the approvals that were given for always to tools of an MCP server",
+    z.strictObject({ server }),
+  ),
 } as const;

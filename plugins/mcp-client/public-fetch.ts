@@ -40,7 +40,9 @@ export const publicFetch: Fetch = (input, init = {}) => {
       answer.on("end", () => {
         const { statusCode: status = 502, headers: given } = answer;
         const isEmpty = status === 204 || status === 205 || status === 304;
-        const named = Object.entries(given).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as [string, string]] : []));
+        const named = Object.entries(given).flatMap(([name, value]) =>
+          typeof value === "string" ? [[name, value] as [string, string]] : [],
+        );
         resolve(new Response(isEmpty ? null : Buffer.concat(chunks), { status, headers: named }));
       });
     });

@@ -81,7 +81,11 @@ async function read(
 }
 
 /** One page of a list, which is enough to choose from. */
-function listed(ctx: PluginContext, link: ServerLink, { method, key, call }: { method: string; key: string; call: ToolCall }): Promise<ToolResult> {
+function listed(
+  ctx: PluginContext,
+  link: ServerLink,
+  { method, key, call }: { method: string; key: string; call: ToolCall },
+): Promise<ToolResult> {
   const toText = (answer: Record<string, unknown>) => {
     const rows = Array.isArray(answer[key]) ? (answer[key] as unknown[]) : [];
     const lines = rows.slice(0, MAX_LISTED).flatMap((row) => (isRecord(row) ? [rowLine(row)] : []));

@@ -7,7 +7,11 @@ const headerName = z.string().regex(/^[!#$%&'*+^_`|~0-9A-Za-z-]{1,128}$/, "expec
 
 const serverSchema = z.strictObject({
   command: z.string().min(1).max(4_096).optional().describe("Program that speaks MCP on its standard input and output; no shell reads it"),
-  args: z.array(z.string().max(8_192)).max(256).default([]).describe("Its arguments; a secret belongs into `env`, because other users see arguments"),
+  args: z
+    .array(z.string().max(8_192))
+    .max(256)
+    .default([])
+    .describe("Its arguments; a secret belongs into `env`, because other users see arguments"),
   env: z
     .record(environmentName, secret())
     .default({})

@@ -1,4 +1,4 @@
-import { backoffDelayMs, cleanExternalLine, type Clock, type Disposable, isSvcError, type Logger, type Timers } from "svc/sdk";
+import { backoffDelayMs, type Clock, cleanExternalLine, type Disposable, isSvcError, type Logger, type Timers } from "svc/sdk";
 import { type CallOptions, type Connection, withoutSecrets } from "./connection.ts";
 import { mcpErrors } from "./errors.ts";
 import { failureOf, reasonOf } from "./failures.ts";
@@ -160,7 +160,9 @@ export class ServerLink {
     try {
       const events = {
         lost: (reason: string) => opened && this.#drop(opened, reason),
-        toolsChanged: () => opened && this.#list(opened).catch((error) => this.#warn(`its tools cannot be listed: ${cleanExternalLine(this.hide(reasonOf(error)))}`)),
+        toolsChanged: () =>
+          opened &&
+          this.#list(opened).catch((error) => this.#warn(`its tools cannot be listed: ${cleanExternalLine(this.hide(reasonOf(error)))}`)),
       };
       opened = await this.#deps.open(events, signal);
       this.#connection = opened;
@@ -183,7 +185,10 @@ export class ServerLink {
     return opened;
   }
 
-  async #list(connection: Connection, signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(this.settings.startMs)])): Promise<void> {
+  async #list(
+    connection: Connection,
+    signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(this.settings.startMs)]),
+  ): Promise<void> {
     this.#tools = await connection.listTools(signal);
     this.#offers = connection.offers;
     this.#deps.onTools();

@@ -6,7 +6,7 @@ import { reasonOf } from "./failures.ts";
 import { loadMcpLibrary } from "./library.ts";
 import { Logins } from "./logins.ts";
 import { createOAuthProvider } from "./oauth-provider.ts";
-import { OAuthStore, tokensOf } from "./oauth-store.ts";
+import { OAuthStore, type StoredLogin, tokensOf } from "./oauth-store.ts";
 import { type LinkState, ServerLink } from "./server-link.ts";
 import { type ServerSettings, secretsOf, serverSettings } from "./settings.ts";
 import { type RunningCall, ToolSet } from "./tool-set.ts";
@@ -31,8 +31,8 @@ export class Servers {
   readonly #calls = new Set<RunningCall>();
   readonly #tools: ToolSet;
   readonly #store: OAuthStore;
-  /** Tokens that a server was given at its last connection. */
-  readonly #tokens = new Map<string, readonly string[]>();
+  /** Logins in use: their tokens are secrets, also those that are renewed later. */
+  readonly #logins = new Map<string, StoredLogin>();
   readonly logins: Logins;
   #library: ReturnType<typeof loadMcpLibrary> | undefined;
   #isStarted = false;
@@ -42,7 +42,13 @@ export class Servers {
     this.#tools = new ToolSet(ctx, () => this.#links.values(), this.#calls);
     this.#store = new OAuthStore(ctx.kv);
     const { clock, version } = ctx;
-    this.logins = new Logins({ library: () => this.#load(), fetch: (url, init) => ctx.fetch(url, init), store: this.#store, clock, version });
+    this.logins = new Logins({
+      library: () => this.#load(),
+      fetch: (url, init) => ctx.fetch(url, init),
+      store: this.#store,
+      clock,
+      version,
+    });
   }
 
   /** Connects to all of them, in the background. */
@@ -68,7 +74,10 @@ export class Servers {
     return Object.entries(servers).map(([name, { url }]) => {
       const link = this.#links.get(name);
       const fault = this.#faults.get(name);
-      const { state, problem } = link?.status ?? { state: fault === undefined ? ("connecting" as const) : ("misconfigured" as const), problem: fault };
+      const { state, problem } = link?.status ?? {
+        state: fault === undefined ? ("connecting" as const) : ("misconfigured" as const),
+        problem: fault,
+      };
       const tools = link ? this.#tools.namesOf(link) : [];
       return { name, transport: url === undefined ? "stdio" : "http", state, ...(problem === undefined ? {} : { problem }), tools };
     });
@@ -131,7 +140,7 @@ export class Servers {
       timers,
       logger,
       onTools: () => this.#tools.refresh(),
-      secrets: () => [...configured, ...(this.#tokens.get(settings.name) ?? [])],
+      secrets: () => [...configured, ...tokensOf(this.#logins.get(settings.name))],
       open: (events, signal) => this.#open(settings, events, signal),
     });
   }
@@ -145,7 +154,7 @@ export class Servers {
     const { name } = settings;
     const library = await this.#load();
     const login = settings.kind === "http" ? await this.#store.read(name, settings.url) : undefined;
-    this.#tokens.set(name, tokensOf(login));
+    if (login) this.#logins.set(name, login);
     const deps = {
       library,
       version,

@@ -4,7 +4,7 @@ import { foreignFailure, toToolResult } from "./content.ts";
 import { describeTool, toolInput } from "./foreign-tool.ts";
 import type { ListedTool, Progress } from "./library.ts";
 import { agentNames } from "./names.ts";
-import { registerReadingTools, readingTools } from "./reading-tools.ts";
+import { readingTools, registerReadingTools } from "./reading-tools.ts";
 import type { ServerLink } from "./server-link.ts";
 
 /** Time that a call may wait for a person, on top of its own limit. */
@@ -108,7 +108,10 @@ function toolOf(ctx: PluginContext, { name, link, tool, calls }: ToolParts): Too
       const running = { server: settings.name, agentId: call.agentId, sessionKey: call.sessionKey };
       calls.add(running);
       try {
-        const answer = await link.callTool(tool, args, { signal: call.signal, onProgress: (progress) => call.update(progressLine(progress)) });
+        const answer = await link.callTool(tool, args, {
+          signal: call.signal,
+          onProgress: (progress) => call.update(progressLine(progress)),
+        });
         return toToolResult(answer, source);
       } catch (error) {
         return foreignFailure(error, source, call.signal);

@@ -14,7 +14,10 @@ interface Question {
 }
 
 /** Runs an agent; the run ends with the call. */
-export async function askAgent({ message, sessionKey, model, agentId }: Question, { ctx, http, signal, progress }: ServedCall): Promise<ToolResult> {
+export async function askAgent(
+  { message, sessionKey, model, agentId }: Question,
+  { ctx, http, signal, progress }: ServedCall,
+): Promise<ToolResult> {
   const agents = ctx.service("agents@1");
   const target = agents.resolve({ sessionKey: sessionKey ?? `mcp:${randomUUID()}`, ...(agentId === undefined ? {} : { agentId }) });
   signal.throwIfAborted();

@@ -26,12 +26,15 @@ test("two calls of the same caller and id are not told apart, and so neither is 
   expect(one.signal.aborted).toBe(true);
 });
 
-test.each([[null], ["x"], [[]], [{}], [{ method: "notifications/cancelled" }], [cancelling({})], [cancelling(null)]])("%j cancels nothing", (body) => {
-  const cancels = new Cancels();
-  const call = cancels.add("ann", 1);
-  cancels.take("ann", body);
-  expect(call.signal.aborted).toBe(false);
-});
+test.each([[null], ["x"], [[]], [{}], [{ method: "notifications/cancelled" }], [cancelling({})], [cancelling(null)]])(
+  "%j cancels nothing",
+  (body) => {
+    const cancels = new Cancels();
+    const call = cancels.add("ann", 1);
+    cancels.take("ann", body);
+    expect(call.signal.aborted).toBe(false);
+  },
+);
 
 test("beyond a thousand, calls are not listed, and are run all the same", () => {
   const cancels = new Cancels();

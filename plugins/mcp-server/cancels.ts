@@ -49,5 +49,7 @@ function cancelledId(message: unknown): string | number | undefined {
 }
 
 function keyOf(caller: string, id: string | number): string {
-  return createHash("sha256").update(`${caller}\0${typeof id}\0${id}`).digest("base64url");
+  return createHash("sha256")
+    .update(`${caller}\0${typeof id}\0${id}`)
+    .digest("base64url");
 }

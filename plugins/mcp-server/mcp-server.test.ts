@@ -47,7 +47,9 @@ async function connect(kind: Kind): Promise<McpClient> {
     const { StreamableHTTPClientTransport } = await import(pathToFileURL(firstClient("client/streamableHttp.js")).href);
     return opened(new Client({ name: "test", version: "1" }), new StreamableHTTPClientTransport(url, { requestInit }));
   }
-  const library = await vendorIn(join(import.meta.dirname)).load<Record<string, new (...args: unknown[]) => McpClient & PumpEnd>>("@modelcontextprotocol/client");
+  const library = await vendorIn(join(import.meta.dirname)).load<Record<string, new (...args: unknown[]) => McpClient & PumpEnd>>(
+    "@modelcontextprotocol/client",
+  );
   const { Client, StreamableHTTPClientTransport } = library;
   const mode = kind === "v2 modern" ? { versionNegotiation: { mode: "auto" } } : {};
   const client = new (Client as NonNullable<typeof Client>)({ name: "test", version: "1" }, mode);
@@ -68,7 +70,9 @@ async function opened(client: McpClient, transport: unknown): Promise<McpClient>
 const textOf = ({ content }: ToolAnswer) => content.map(({ text = "" }) => text).join("\n");
 /** The second generation has no schema of the result before the options. */
 const call = (kind: Kind, client: McpClient, name: string, args: object, options?: object) =>
-  kind === "v1" ? client.callTool({ name, arguments: args }, undefined as never, options as object) : client.callTool({ name, arguments: args }, options as object);
+  kind === "v1"
+    ? client.callTool({ name, arguments: args }, undefined as never, options as object)
+    : client.callTool({ name, arguments: args }, options as object);
 const activeRuns = async () => (await gw.service("store@2").runs.unfinished()).length;
 
 describe.each(kinds)("a client of the kind %s", (kind) => {

@@ -55,7 +55,10 @@ async function createHandler(ctx: PluginContext, cancels: Cancels): Promise<McpH
       server.setRequestHandler("tools/call", (request, context) => callTool(ctx, served, { request, context, cancels }));
       return server;
     },
-    { maxSubscriptions: MAX_SUBSCRIPTIONS, onerror: (error) => ctx.logger.debug("mcp: a request was refused", { error: messageOf(error).slice(0, 300) }) },
+    {
+      maxSubscriptions: MAX_SUBSCRIPTIONS,
+      onerror: (error) => ctx.logger.debug("mcp: a request was refused", { error: messageOf(error).slice(0, 300) }),
+    },
   );
 }
 

@@ -59,7 +59,11 @@ export async function callTool(
 }
 
 /** @throws {SvcError} `unknown-agent` */
-function isAllowed(ctx: PluginContext, { name, isOfAgent }: ServedTool, { http, args }: { http: HttpCall; args: { agentId?: string } }): boolean {
+function isAllowed(
+  ctx: PluginContext,
+  { name, isOfAgent }: ServedTool,
+  { http, args }: { http: HttpCall; args: { agentId?: string } },
+): boolean {
   const agents = ctx.service("agents@1");
   const { agentId } = agents.resolve(args.agentId === undefined ? {} : { agentId: args.agentId });
   return agents.isToolAllowed(name, { outside: { isOwner: http.scopes.includes("operator.admin") }, ...(isOfAgent ? { agentId } : {}) });

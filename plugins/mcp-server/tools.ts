@@ -14,12 +14,14 @@ const agentId = idText(64).optional().describe("Agent; unset: the default one");
 const sessionKey = idText(512);
 
 /** Calls a tool of the agent, as `POST /tools/invoke` does. */
-const ofAgent = (name: string) => (args: { agentId?: string | undefined }, { ctx, http, signal }: ServedCall) => {
-  const { agentId: id, ...rest } = args;
-  const agents = ctx.service("agents@1");
-  const target = agents.resolve(id === undefined ? {} : { agentId: id });
-  return agents.invokeTool(name, rest, { ...target, signal, outside: { isOwner: http.scopes.includes("operator.admin") } });
-};
+const ofAgent =
+  (name: string) =>
+  (args: { agentId?: string | undefined }, { ctx, http, signal }: ServedCall) => {
+    const { agentId: id, ...rest } = args;
+    const agents = ctx.service("agents@1");
+    const target = agents.resolve(id === undefined ? {} : { agentId: id });
+    return agents.invokeTool(name, rest, { ...target, signal, outside: { isOwner: http.scopes.includes("operator.admin") } });
+  };
 
 /** Everything that `/mcp` offers. */
 export const servedTools: readonly ServedTool[] = [

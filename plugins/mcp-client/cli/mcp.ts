@@ -62,7 +62,13 @@ async function showStatus(cli: CliContext): Promise<number> {
   if (cli.json) cli.stdout.json({ ok: true, servers });
   else if (servers.length === 0) cli.stdout.line("No MCP servers; add one to mcp.servers in the config.");
   else {
-    const rows = servers.map(({ name, transport, state, tools, problem }) => [name, transport, state, `${tools.length}`, problem ?? tools.join(", ")]);
+    const rows = servers.map(({ name, transport, state, tools, problem }) => [
+      name,
+      transport,
+      state,
+      `${tools.length}`,
+      problem ?? tools.join(", "),
+    ]);
     cli.stdout.table(["SERVER", "BY", "STATE", "TOOLS", ""], rows);
   }
   return isFine ? 0 : 1;

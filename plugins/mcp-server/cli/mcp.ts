@@ -40,7 +40,10 @@ async function serve(cli: CliContext): Promise<number> {
 function endpointOf({ url, ssh, tlsFingerprint }: CliTarget): URL {
   if (ssh) throw mcpCliErrors.mcpUnreachable({ reason: `it is reached by SSH; run svc mcp there: ssh ${ssh.target} svc mcp` });
   if (tlsFingerprint !== undefined)
-    throw mcpCliErrors.mcpUnreachable({ reason: "its certificate is known by its fingerprint only, which MCP clients cannot check; use gateway.tls with a certificate of a known authority" });
+    throw mcpCliErrors.mcpUnreachable({
+      reason:
+        "its certificate is known by its fingerprint only, which MCP clients cannot check; use gateway.tls with a certificate of a known authority",
+    });
   const address = new URL(url);
   address.protocol = address.protocol === "wss:" ? "https:" : "http:";
   address.pathname = MCP_PATH;

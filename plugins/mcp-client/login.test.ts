@@ -1,0 +1,90 @@
+import type { ToolResult } from "svc/sdk";
+import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
+import { afterEach, beforeEach, expect } from "vitest";
+import { type FakeMcpOAuth, startMcpOAuth } from "../../test/fakes/mcp-oauth.ts";
+import { needsMcp } from "../../test/servers/mcp-peers.ts";
+
+const { describe, test } = await needsMcp("mcp-client");
+
+const redirectUrl = "http://127.0.0.1:45678/callback";
+let server: FakeMcpOAuth;
+let gw: TestGateway;
+
+const stateOf = async () => (await gw.rpc<{ servers: Array<{ state: string }> } & Record<string, unknown>>("mcp.status")).servers[0]?.state;
+const inState = (state: string) => eventually(async () => (await stateOf()) === state, 20_000);
+const begin = async () =>
+  (await gw.rpc<{ authorizationUrl?: string } & Record<string, unknown>>("mcp.login.start", { server: "guarded", redirectUrl }))
+    .authorizationUrl;
+/** What a browser is sent back with when the person agrees. */
+async function agree(address: string): Promise<string> {
+  const { headers } = await fetch(address, { redirect: "manual" });
+  return new URL(headers.get("location") ?? "").search.slice(1);
+}
+const finish = (query: string) => gw.rpc("mcp.login.finish", { server: "guarded", query });
+const whoami = () =>
+  gw
+    .service("agents@1")
+    .invokeTool("mcp_guarded_whoami", {}, { ...gw.service("agents@1").resolve({}), signal: AbortSignal.timeout(20_000) });
+const textOf = ({ content }: ToolResult) => content.map((part) => ("text" in part ? part.text : "")).join("\n");
+
+describe("a server that wants a login", () => {
+  beforeEach(async () => {
+    server = await startMcpOAuth();
+    gw = await createTestGateway({
+      plugins: ["store", "agents", "mcp-client"],
+      config: { mcp: { servers: { guarded: { url: server.url, headers: { "x-api-key": "hunter2-secret" } } } } },
+    });
+    await inState("login");
+  });
+  afterEach(async () => {
+    await gw?.close();
+    await server?.close();
+  });
+
+  test("gets tokens for a person, renews them, and loses them with a logout", async () => {
+    await finish(await agree((await begin()) as string));
+    await inState("ready");
+    await eventually(async () => textOf(await whoami()).includes("you are ***"));
+    server.expire();
+    expect(textOf(await whoami())).toContain("you are ***");
+    expect(server.grants).toEqual(["authorization_code", "refresh_token"]);
+    expect(await gw.rpc("mcp.logout", { server: "guarded" })).toEqual({ ok: true, removed: true });
+    await inState("login");
+    expect(server.faults).toEqual([]);
+    expect(JSON.stringify(gw.logs)).not.toMatch(/hunter2|access-|refresh-/);
+  });
+
+  test("is sent the header of the config, and its authorization server is not", async () => {
+    await finish(await agree((await begin()) as string));
+    await inState("ready");
+    const own = server.keys.filter(([path]) => path === "/mcp" || path.startsWith("/.well-known/oauth-protected"));
+    expect(new Set(own.map(([, key]) => key))).toEqual(new Set(["hunter2-secret"]));
+    const foreign = server.keys.filter(([path]) => ["/register", "/token", "/.well-known/oauth-authorization-server"].includes(path));
+    expect(foreign.length).toBeGreaterThan(2);
+    expect(foreign.every(([, key]) => key === undefined)).toBe(true);
+  });
+
+  test("is not logged in at by an answer to another login, twice, or without one", async () => {
+    await expect(finish("code=1&state=2")).rejects.toMatchObject({ message: expect.stringContaining("no login is waiting") });
+    const query = await agree((await begin()) as string);
+    const forged = query.replace(/state=[^&]+/, "state=forged");
+    await expect(finish(forged)).rejects.toMatchObject({ message: expect.stringContaining("belongs to another login") });
+    await finish(query);
+    await expect(finish(query)).rejects.toMatchObject({ message: expect.stringContaining("no login is waiting") });
+  });
+
+  test("cannot make the gateway ask an address inside", async () => {
+    for (const address of ["https://localhost:1", "https://169.254.169.254", "https://[::1]:8443", "http://example.com"]) {
+      server.nameIssuer(address);
+      await expect(begin()).rejects.toMatchObject({
+        message: expect.stringMatching(/not one of the public network|expected an https address/),
+      });
+    }
+  });
+
+  test("that has a login asks for no other", async () => {
+    await finish(await agree((await begin()) as string));
+    await inState("ready");
+    expect(await gw.rpc("mcp.login.start", { server: "guarded", redirectUrl })).toEqual({ ok: true });
+  });
+});

@@ -1,0 +1,99 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { eventually, vendorIn } from "svc/sdk/testing";
+import { afterAll, beforeAll, expect } from "vitest";
+import { type FakeMcpOAuth, startMcpOAuth } from "../fakes/mcp-oauth.ts";
+import { everythingOverStdio, needsMcp } from "../servers/mcp-peers.ts";
+import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { command, commandJson } from "./_command.ts";
+import type { Home, Running } from "./_process.ts";
+
+const { describe, test } = await needsMcp("mcp-client", "mcp-server");
+const svc = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));
+const plugin = fileURLToPath(new URL("../../plugins/mcp-server", import.meta.url));
+
+interface StdioClient {
+  connect(transport: object): Promise<void>;
+  close(): Promise<void>;
+  listTools(): Promise<{ tools: Array<{ name: string }> }>;
+  callTool(params: object, options?: object): Promise<{ content: Array<{ text?: string }>; isError?: boolean }>;
+}
+
+let home: Home;
+let gateway: Running;
+let guarded: FakeMcpOAuth;
+
+describe("a gateway with MCP", () => {
+  beforeAll(async () => {
+    guarded = await startMcpOAuth();
+    home = await configured(await freshHome(), {
+      gateway: { mode: "local", auth: { token } },
+      mcp: {
+        servers: {
+          everything: { ...everythingOverStdio, approval: "never" },
+          guarded: { url: guarded.url },
+          gone: { command: "/nowhere/mcp-server", startSeconds: 2 },
+        },
+      },
+    });
+    gateway = await gatewayIn(home);
+    home.env.SVC_GATEWAY_PORT = `${gateway.port}`;
+  });
+  afterAll(async () => {
+    await stopAll();
+    await guarded?.close();
+  });
+
+  test("serves a client that starts svc mcp: tools, an answer and progress", async () => {
+    const entry = await vendorIn(plugin).resolve("@modelcontextprotocol/client");
+    const { Client } = (await import(entry)) as { Client: new (info: object) => StdioClient };
+    const { StdioClientTransport } = (await import(new URL("stdio.mjs", entry).href)) as {
+      StdioClientTransport: new (options: object) => object;
+    };
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: [svc, "mcp"], env: home.env, stderr: "ignore" }));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain("ask_agent");
+    const seen: unknown[] = [];
+    const { content } = await client.callTool(
+      { name: "ask_agent", arguments: { message: "hello" } },
+      { onprogress: (one: unknown) => seen.push(one) },
+    );
+    expect(content[0]?.text).toContain("No language model is configured");
+    expect(seen.length).toBeGreaterThan(0);
+    await client.close();
+  });
+
+  test("shows its servers and their tools, and doctor names those that agents cannot use", async () => {
+    await eventually(async () => (await command(home, ["mcp", "status"])).stdout.includes("mcp_everything_echo"), 30_000);
+    const { code, value } = await commandJson(home, ["mcp", "status"]);
+    const states = (value.servers as Array<{ name: string; state: string }>).map(({ name, state }) => [name, state]);
+    expect(states).toEqual([
+      ["everything", "ready"],
+      ["guarded", "login"],
+      ["gone", "waiting"],
+    ]);
+    expect(code).toBe(1);
+    const doctor = await command(home, ["doctor", "--only", "mcp/server"]);
+    expect(doctor.stdout).toContain('the MCP server "gone" is not available');
+    expect(doctor.stdout).toContain("svc mcp login guarded");
+  });
+
+  test("logs in at a server when the browser comes back to svc mcp login, and forgets that with svc mcp logout", async () => {
+    const child = spawn(process.execPath, [svc, "mcp", "login", "guarded"], { env: home.env, stdio: ["ignore", "pipe", "pipe"] });
+    const closed = once(child, "close");
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const address = await eventually(() => /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/.exec(said)?.[0], 30_000);
+    expect((await fetch(address)).status).toBe(200);
+    expect(await closed).toEqual([0, null]);
+    expect(guarded.faults).toEqual([]);
+    await eventually(async () => (await command(home, ["mcp", "status"])).stdout.includes("mcp_guarded_whoami"), 30_000);
+    expect((await command(home, ["mcp", "logout", "guarded"])).stdout).toContain("The login at guarded is forgotten.");
+    expect((await command(home, ["mcp", "revoke", "everything"])).stdout).toContain("0 approvals taken back.");
+    expect((await command(home, ["mcp", "logout", "nobody"])).code).toBe(1);
+  });
+});
