@@ -1,3 +1,4 @@
+import { isWellFormed } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { clamp, foreignFailure, MAX_TEXT_CHARS, partsText, toToolResult } from "./content.ts";
 
@@ -47,7 +48,7 @@ test("a long result keeps head and tail, and a thousand parts are a few hundred"
   expect(shown.length).toBeLessThan(MAX_TEXT_CHARS + 100);
   expect(shown).toMatch(/^headx[\s\S]*characters left out[\s\S]*tail$/);
   expect(inner({ content: Array.from({ length: 1_000 }, () => ({ type: "text", text: "a" })) })).toContain("[744 more parts left out]");
-  expect(clamp("\ud83d\ude00".repeat(100), 33).isWellFormed()).toBe(true);
+  expect(isWellFormed(clamp("\ud83d\ude00".repeat(100), 33))).toBe(true);
 });
 
 test("an error of the server is a framed result, and any other error is thrown", () => {

@@ -1,6 +1,6 @@
 import { isRecord, messageOf } from "svc/sdk";
 
-/** What an error of a call says about the connection. */
+/** Meaning of an error of a call for the connection. */
 export type Failure =
   /** Nothing was sent: the call may be made again. */
   | "unsent"

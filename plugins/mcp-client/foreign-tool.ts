@@ -21,7 +21,7 @@ const dropped = new Set([
 ]);
 const notes = new Set(["description", "title"]);
 
-/** What models are told about a tool of a server: its own words, cleaned, on one line and cut. Pure. */
+/** Describes a tool of a server to models: by its own words, cleaned, on one line and cut. Pure. */
 export function describeTool(server: string, { name, title, description }: ListedTool): string {
   const words = [description, title, name].find((text) => typeof text === "string" && text.trim() !== "") ?? "";
   return `Tool of the MCP server ${server}. ${cleanExternalLine(words, MAX_DESCRIPTION_CHARS)}`.trim();

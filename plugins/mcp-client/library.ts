@@ -65,7 +65,7 @@ export interface LibraryClient {
   setRequestHandler(method: "elicitation/create", handler: (request: ElicitRequest, context: unknown) => Promise<ElicitAnswer>): void;
 }
 
-/** What keeps the tokens of OAuth, as the library asks for it. */
+/** Keeper of the tokens of OAuth, as the library asks for it. */
 export interface OAuthProvider {
   readonly redirectUrl: string;
   readonly clientMetadata: Record<string, unknown>;

@@ -15,7 +15,7 @@ const inState = (state: string) => eventually(async () => (await stateOf()) === 
 const begin = async () =>
   (await gw.rpc<{ authorizationUrl?: string } & Record<string, unknown>>("mcp.login.start", { server: "guarded", redirectUrl }))
     .authorizationUrl;
-/** What a browser is sent back with when the person agrees. */
+/** Agrees in place of a person. @returns the query that the browser is sent back with */
 async function agree(address: string): Promise<string> {
   const { headers } = await fetch(address, { redirect: "manual" });
   return new URL(headers.get("location") ?? "").search.slice(1);

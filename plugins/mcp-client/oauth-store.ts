@@ -1,6 +1,6 @@
 import { isRecord, type PluginKv } from "svc/sdk";
 
-/** What a login at one server left: tokens and the registration of this client, by the authorization server that gave them. */
+/** Rest of a login at one server: tokens and the registration of this client, by the authorization server that gave them. */
 export interface StoredLogin {
   /** Address of the config at that time: an entry for another address is not used. */
   url: string;

@@ -16,7 +16,7 @@ export type LinkState = "connecting" | "ready" | "waiting" | "login" | "closed";
 
 export interface LinkDeps {
   clock: Clock;
-  timers: Timers;
+  timers: Pick<Timers, "setTimeout">;
   logger: Logger;
   /** @param events `lost`: once, after a connection that was made has ended; `toolsChanged`: as often as the server says so */
   open(events: { lost(reason: string): void; toolsChanged(): void }, signal: AbortSignal): Promise<Connection>;

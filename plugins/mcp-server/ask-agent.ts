@@ -47,8 +47,8 @@ export async function askAgent(
 
 /** Tells what a run does: the tools that it calls, and its answer as it grows. */
 function watch(handle: RunHandle, progress: (message: string) => void, timers: ServedCall["ctx"]["timers"]): { dispose(): void } {
-  const began = Date.now();
-  const alive = timers.setInterval(() => progress(`working, ${Math.round((Date.now() - began) / 1_000)} s`), ALIVE_MS);
+  const began = performance.now();
+  const alive = timers.setInterval(() => progress(`working, ${Math.round((performance.now() - began) / 1_000)} s`), ALIVE_MS);
   let isOver = false;
   const read = async () => {
     let text = "";

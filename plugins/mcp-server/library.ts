@@ -19,7 +19,7 @@ interface LibraryServer {
   setRequestHandler(method: "tools/list" | "tools/call", handler: (request: McpRequest, context: McpContext) => unknown): void;
 }
 
-/** What a request brings along besides its body; `extra` is handed to the factory as it is. */
+/** Context of a request besides its body; `extra` is handed to the factory as it is. */
 export interface RequestInfo<Extra> {
   token: string;
   clientId: string;

@@ -62,7 +62,7 @@ async function createHandler(ctx: PluginContext, cancels: Cancels): Promise<McpH
   );
 }
 
-/** Whose calls a client may cancel: its own, as far as they can be told apart. `svc mcp` names each of its processes. */
+/** Name of a client, whose calls only it may cancel, as far as clients can be told apart. `svc mcp` names each of its processes. */
 function callerOf({ req: { headers }, remote }: HttpCall): string {
   return JSON.stringify([headers.get("authorization"), headers.get("x-svc-mcp-client"), remote.address, headers.get("user-agent")]);
 }

@@ -15,6 +15,7 @@ const limiter = (code: string): Place => ({ file: "kernel/auth/failure-limiter.t
 const remoteTarget = (code: string): Place => ({ file: "kernel/cli/remote-target.ts", code });
 const tlsFiles = (code: string): Place => ({ file: "kernel/port/tls-files.ts", code });
 const policy = (code: string): Place => ({ file: "plugins/agents/tools/policy.ts", code });
+const mcpSettings = (code: string): Place => ({ file: "plugins/mcp-client/settings.ts", code });
 const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.ts", code: `agent?.identity.${key}` });
 const secretFile = (code: string): Place => ({ file: "kernel/secrets/file-provider.ts", code });
 const secretProgram = (code: string): Place => ({ file: "kernel/secrets/exec-provider.ts", code });
@@ -54,6 +55,11 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "agents.list[].identity.name": identity("name"),
   "agents.list[].identity.emoji": identity("emoji"),
   "agents.list[].identity.avatar": identity("avatar"),
+  ...Object.fromEntries(
+    ["env", "headers"].map((key) => [`mcp.servers.<name>.${key}.<name>`, mcpSettings("`mcp.servers.${name}.${key}.${one}`")]),
+  ),
+  "mcp.servers.<name>.tools.allow": mcpSettings("isOneOf(allow)"),
+  "mcp.servers.<name>.tools.deny": mcpSettings("isOneOf(deny)"),
   // Listed for clients, which choose by it.
   "models.providers.<name>.models[].cost.input": { file: "plugins/agents/models/cost.ts", code: "price.input" },
   "models.providers.<name>.models[].cost.output": { file: "plugins/agents/models/cost.ts", code: "price.output" },

@@ -40,9 +40,9 @@ describe("the scope of every method", () => {
   test("of those the contract does not name is the weakest that their answer allows", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
-      words(`audit.list audit.verify channels.login gateway.doctor memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
+      words(`audit.list audit.verify channels.login gateway.doctor mcp.status mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
       webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set`);
-    const readable = words("memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show");
+    const readable = words("mcp.status memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show");
     const writable = words("models.test messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
     const scopeOf = (name: string) => {
       if (name === "messaging.pairing.revoke") return "pairing";

@@ -2,6 +2,7 @@ import agents from "../../plugins/agents/protocol.ts";
 import approvals from "../../plugins/approvals/protocol.ts";
 import audit from "../../plugins/audit/protocol.ts";
 import devices from "../../plugins/devices/protocol.ts";
+import mcp from "../../plugins/mcp-client/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
 import operator from "../../plugins/operator/protocol.ts";
@@ -19,6 +20,7 @@ export const allMethods = {
   ...approvals.methods,
   ...audit.methods,
   ...devices.methods,
+  ...mcp.methods,
   ...memory.methods,
   ...messaging.methods,
   ...operator.methods,
@@ -33,6 +35,7 @@ export const allResults = {
   ...approvals.results,
   ...audit.results,
   ...devices.results,
+  ...mcp.results,
   ...memory.results,
   ...messaging.results,
   ...operator.results,
