@@ -55,9 +55,8 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "agents.list[].identity.name": identity("name"),
   "agents.list[].identity.emoji": identity("emoji"),
   "agents.list[].identity.avatar": identity("avatar"),
-  ...Object.fromEntries(
-    ["env", "headers"].map((key) => [`mcp.servers.<name>.${key}.<name>`, mcpSettings("`mcp.servers.${name}.${key}.${one}`")]),
-  ),
+  "mcp.servers.<name>.env.<name>": mcpSettings('valuesOf("env")'),
+  "mcp.servers.<name>.headers.<name>": mcpSettings('valuesOf("headers")'),
   "mcp.servers.<name>.tools.allow": mcpSettings("isOneOf(allow)"),
   "mcp.servers.<name>.tools.deny": mcpSettings("isOneOf(deny)"),
   // Listed for clients, which choose by it.
