@@ -10,12 +10,9 @@ export function mcpConflicts({ mcp }: SvcConfig): Conflict[] {
       const message = command === undefined ? "expected command or url, and neither is there" : "expected command or url, not both";
       return [{ path: [...at, command === undefined ? "command" : "url"], message, hint: "command starts a program, url names a server" }];
     }
-    const foreign = command === undefined ? { args, env, cwd } : { headers };
-    return Object.entries(foreign).flatMap(([key, value]) => {
-      const isThere = value !== undefined && Object.keys(value).length > 0;
-      return isThere
-        ? [{ path: [...at, key], message: `has no effect beside ${command === undefined ? "url" : "command"}; take it out` }]
-        : [];
-    });
+    const [foreign, other] = command === undefined ? [{ args, env, cwd }, "url"] : [{ headers }, "command"];
+    return Object.entries(foreign)
+      .filter(([, value]) => value !== undefined && Object.keys(value).length > 0)
+      .map(([key]) => ({ path: [...at, key], message: `has no effect beside ${other}`, hint: `take out ${key}, or ${other}` }));
   });
 }

@@ -328,6 +328,30 @@ const cases: Case[] = [
     { channels: { irc: { allowFrom: ["*"], accounts: { work: { dmPolicy: "open", allowFrom: [] } } } } },
     "channels.irc.accounts.work.dmPolicy",
   ],
+  [
+    "an MCP server is a program or an address",
+    { mcp: { servers: { a: { command: "srv", args: ["-v"], env: { K: "v" } }, b: { url: "https://a.example", headers: { k: "v" } } } } },
+    { mcp: { servers: { a: {} } } },
+    "mcp.servers.a.command",
+  ],
+  [
+    "and not both",
+    { mcp: { servers: { a: { command: "srv" } } } },
+    { mcp: { servers: { a: { command: "srv", url: "https://a.example" } } } },
+    "mcp.servers.a.url",
+  ],
+  [
+    "a program has no headers",
+    { mcp: { servers: { a: { command: "srv", headers: {} } } } },
+    { mcp: { servers: { a: { command: "srv", headers: { k: "v" } } } } },
+    "mcp.servers.a.headers",
+  ],
+  [
+    "an address has no folder to work in",
+    { mcp: { servers: { a: { url: "https://a.example" } } } },
+    { mcp: { servers: { a: { url: "https://a.example", cwd: "/srv" } } } },
+    "mcp.servers.a.cwd",
+  ],
 ];
 
 describe("rules between keys", () => {

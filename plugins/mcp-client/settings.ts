@@ -29,8 +29,11 @@ interface SettingsSource {
  */
 export function serverSettings(name: string, { servers, secret, cwd }: SettingsSource): ServerSettings {
   const server = servers[name] as ServerConfig;
-  const valuesOf = (key: "env" | "headers") =>
-    Object.fromEntries(Object.keys(server[key]).map((one) => [one, secret(`mcp.servers.${name}.${key}.${one}`) ?? ""]));
+  const valuesOf = (key: "env" | "headers") => {
+    // One that has no value is not among the keys, and must not be missing in silence.
+    secret(`mcp.servers.${name}.${key}.*`);
+    return Object.fromEntries(Object.keys(server[key]).map((one) => [one, secret(`mcp.servers.${name}.${key}.${one}`) ?? ""]));
+  };
   const common = {
     name,
     tools: server.tools,

@@ -147,19 +147,19 @@ describe("POST /mcp", () => {
     expect(await status(post({ ...list, params: { x: "y".repeat(1_048_576) } }, { headers: auth() }))).toBe(413);
   });
 
-  test("leaves out what gateway.tools denies", async () => {
+  test("leaves out what gateway.tools denies, and is for no page of another origin where there is no secret", async () => {
     const own = await createTestGateway({
       plugins: ["store", "agents", "mcp-server"],
-      config: { gateway: { tools: { deny: ["ask_agent", "group:memory"] } } },
+      config: { gateway: { auth: { mode: "none" }, tools: { deny: ["ask_agent", "group:memory"] } } },
     });
-    const answered = await own.fetch("/mcp", {
-      method: "POST",
-      body: JSON.stringify(list),
-      headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream" },
-    });
-    const text = await answered.text();
+    const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+    const asked = (more: object = {}) =>
+      fetch(`${own.url}/mcp`, { method: "POST", body: JSON.stringify(list), headers: { ...headers, ...more } });
+    const text = await (await asked()).text();
+    const fromPage = await asked({ Origin: "https://evil.example" });
     await own.close();
     expect(text).toContain("sessions_list");
     expect(text).not.toMatch(/ask_agent|memory_search/);
+    expect(fromPage.status).toBe(401);
   });
 });
