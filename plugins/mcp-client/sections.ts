@@ -27,8 +27,9 @@ const serverSchema = z.strictObject({
   protocol: z
     .enum(["legacy", "auto"])
     .optional()
-    .describe("Revision of the protocol: `legacy` is 2025-11-25; `auto` asks for 2026-07-28 first, which starts a program twice")
-    .meta({ default: "legacy for command, auto for url" }),
+    .describe(
+      "Revision of the protocol: `legacy` is 2025-11-25; `auto` asks for 2026-07-28 first, which starts a program twice. Unset: `legacy` for programs, `auto` for addresses",
+    ),
   tools: z
     .strictObject({
       allow: names().optional().describe("Tools of the server that agents may have, by its own names, with `*`; unset: all"),

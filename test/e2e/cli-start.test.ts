@@ -333,12 +333,12 @@ describe("other ways to start", () => {
     const document = await text(run("plugins", "list", "--json").stdout);
     const { source, plugins } = JSON.parse(document) as { source: string; plugins: Array<{ id: string; state: string }> };
     expect(source).toBe("gateway");
-    // A channel is loaded with its first account, figures with the first scrape.
+    // A channel is loaded with its first account, figures with the first scrape, /mcp with the first request.
     const loaded = plugins.filter((p) => p.state === "active");
     const waiting = plugins.filter((p) => p.state === "ready");
     expect(loaded.length + waiting.length).toBe(plugins.length);
     expect(waiting.map(({ id }) => id)).toContain("channel-irc");
-    expect(waiting.filter(({ id }) => !id.startsWith("channel-")).map(({ id }) => id)).toEqual(["diagnostics-prometheus"]);
+    expect(waiting.filter(({ id }) => !id.startsWith("channel-")).map(({ id }) => id)).toEqual(["diagnostics-prometheus", "mcp-server"]);
     gateway.kill("SIGTERM");
     expect((await closed)[0]).toBe(0);
   });

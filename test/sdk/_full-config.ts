@@ -325,6 +325,22 @@ export const fullConfig: SvcConfigInput = {
     retry: { maxAttempts: 2, backoffMs: ["1m"], retryOn: ["timeout"] },
     failureAlert: { enabled: true, after: 1, cooldownMs: "2h", channel: "irc", to: "#room" },
   },
+  mcp: {
+    servers: {
+      files: {
+        command: "npx",
+        args: ["-y", "@modelcontextprotocol/server-filesystem"],
+        env: { KEY: "k-5550199" },
+        cwd: "~/papers",
+        protocol: "auto",
+        tools: { allow: ["read*"], deny: ["write"] },
+        approval: "always",
+        timeoutSeconds: "5m",
+        startSeconds: 60,
+      },
+      tracker: { url: "https://mcp.tracker.example/mcp", headers: { "x-api-key": "k-5550200" } },
+    },
+  },
   logging: {
     level: "debug",
     consoleLevel: "warn",

@@ -330,6 +330,19 @@ cron.failureAlert.after : integer = 2
 cron.failureAlert.cooldownMs : integer|string = "1h"
 cron.failureAlert.channel : string = "last"
 cron.failureAlert.to : string
+mcp.servers : object = {}
+mcp.servers.<name>.command : string
+mcp.servers.<name>.args : list of string = []
+mcp.servers.<name>.env.<name> : string|SecretRef
+mcp.servers.<name>.cwd : string
+mcp.servers.<name>.url : string
+mcp.servers.<name>.headers.<name> : string|SecretRef
+mcp.servers.<name>.protocol : legacy|auto
+mcp.servers.<name>.tools.allow : list of string
+mcp.servers.<name>.tools.deny : list of string = []
+mcp.servers.<name>.approval : never|writes|always = "writes"
+mcp.servers.<name>.timeoutSeconds : integer|string = 120
+mcp.servers.<name>.startSeconds : integer|string = 30
 logging.level : trace|debug|info|warn|error|fatal|silent = "info"
 logging.consoleLevel : trace|debug|info|warn|error|fatal|silent = "info"
 logging.consoleStyle : pretty|compact|json
