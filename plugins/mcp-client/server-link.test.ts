@@ -138,6 +138,7 @@ test("a server that wants a login is not tried again by itself", async () => {
   await clock.advance(600_000);
   expect([link.status.state, opened]).toEqual(["login", 1]);
   await expect(link.callTool(reads, {}, options())).rejects.toMatchObject({ message: expect.stringContaining("svc mcp login s") });
+  expect(opened).toBe(1);
   failOpening = undefined;
   await link.restart();
   await clock.advance(0);
