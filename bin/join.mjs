@@ -27,14 +27,13 @@ const vendors = [
   "zod",
 ];
 
-/** Shared files and the modules they begin with; what those import comes along, unless an earlier line has it. */
+/** Shared files and the modules they begin with; what those import comes along, unless an earlier line has it. Commands read no file behind `kernel/commands`. */
 const layers = [
   { name: "kernel/program", from: ["kernel/bin.ts"] },
   { name: "sdk/connection", from: ["kernel/cli/connect.ts"] },
   { name: "sdk/config-schema", from: ["kernel/config/root-schema.ts", "kernel/config/load.ts"] },
   { name: "sdk/authoring", from: ["sdk/index.ts"] },
   { name: "sdk/shared", from: ["sdk/internal/index.ts"] },
-  // What commands need of the kernel; the port and its packages are behind it.
   {
     name: "kernel/commands",
     from: [

@@ -168,7 +168,7 @@ async function readSingleFile(file: string): Promise<PluginCandidate> {
 /** Undefined for a folder of the product that is no plugin; elsewhere that is worth telling. */
 async function readFolder(place: Place): Promise<PluginCandidate | undefined> {
   const { root, origin } = place;
-  // What a release brings was checked where it was built and tested: forty manifests are a tenth of a start.
+  // A manifest of a release was checked where that was tested; checking all of them is some 5 % of what a command does.
   const isChecked = origin === "bundled" && runsFromDist();
   const read = await readManifest(root, isChecked);
   if (!read) return origin === "bundled" ? undefined : unidentified(place, `no ${MANIFEST_FILE} in ${root}`);

@@ -49,7 +49,7 @@ export interface HttpDeps {
   stopSignal: AbortSignal;
 }
 
-/** What answers by routes need besides. */
+/** Dependencies of answers that the router sends. */
 interface RoutedDeps extends HttpDeps {
   toSendable: typeof import("./sendable.ts")["toSendable"];
 }
