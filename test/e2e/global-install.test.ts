@@ -67,12 +67,12 @@ describe("on a machine without compilers", () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("the tarball installs globally with a prebuilt SQLite, and runs", { timeout: 300_000 }, async () => {
+  test("the tarball installs globally with a prebuilt SQLite, runs, and goes without its state", { timeout: 300_000 }, async () => {
     const { tarball } = await packProduct();
     const { port } = server.address() as AddressInfo;
     const env = { ...registryEnv(), ...home.env, npm_config_better_sqlite3_binary_host: `http://127.0.0.1:${port}` };
     const npm = join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js");
-    const args = ["install", "-g", "--prefix", join(folder, "prefix"), "--no-audit", "--no-fund", tarball];
+    const args = ["install", "-g", "--allow-scripts=better-sqlite3", "--prefix", join(folder, "prefix"), "--no-audit", "--no-fund", tarball];
     await run(process.execPath, [npm, ...args], { env, cwd: folder, timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
 
     const { version } = JSON.parse(await readFile(join(root, "node_modules/better-sqlite3/package.json"), "utf8")) as { version: string };
@@ -86,5 +86,10 @@ describe("on a machine without compilers", () => {
     expect(await readdir(join(home.stateDir))).toContain("state.sqlite");
     expect(await svc("completion", "bash")).toContain("complete -o default -F _svc svc");
     expect(await readdir(join(folder, "prefix/share/man/man1"))).toEqual(["svc.1"]);
+
+    await svc("gateway", "stop");
+    await run(process.execPath, [npm, "uninstall", "-g", "--prefix", join(folder, "prefix"), "svc"], { env, cwd: folder });
+    expect([await readdir(join(folder, "prefix/bin")), await readdir(join(folder, "prefix/share/man/man1"))]).toEqual([[], []]);
+    expect(await readdir(home.stateDir)).toContain("svc.json");
   });
 });
