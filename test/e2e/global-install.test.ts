@@ -72,7 +72,16 @@ describe("on a machine without compilers", () => {
     const { port } = server.address() as AddressInfo;
     const env = { ...registryEnv(), ...home.env, npm_config_better_sqlite3_binary_host: `http://127.0.0.1:${port}` };
     const npm = join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js");
-    const args = ["install", "-g", "--allow-scripts=better-sqlite3", "--prefix", join(folder, "prefix"), "--no-audit", "--no-fund", tarball];
+    const args = [
+      "install",
+      "-g",
+      "--allow-scripts=better-sqlite3",
+      "--prefix",
+      join(folder, "prefix"),
+      "--no-audit",
+      "--no-fund",
+      tarball,
+    ];
     await run(process.execPath, [npm, ...args], { env, cwd: folder, timeout: 280_000, maxBuffer: 16 * 1024 * 1024 });
 
     const { version } = JSON.parse(await readFile(join(root, "node_modules/better-sqlite3/package.json"), "utf8")) as { version: string };

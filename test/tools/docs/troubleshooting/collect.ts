@@ -8,7 +8,7 @@ export function checkIds(manifests: ReadonlyArray<Pick<Manifest, "contributes">>
   return new Set([...[...own].map(([, id = ""]) => id), ...manifests.flatMap(({ contributes }) => contributes?.doctor ?? [])]);
 }
 
-/** What the checks say, from the sources that say it. */
+/** Reads the words of the checks from the sources. */
 export function collectSaid(ids: ReadonlySet<string>): Map<string, Said> {
   const all = new Map<string, Said>();
   for (const [, source] of checkSources()) {

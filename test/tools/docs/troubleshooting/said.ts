@@ -1,4 +1,4 @@
-/** What a finding of `svc doctor` says, with `<name>` where a value goes. */
+/** Words of a finding of `svc doctor`, with `<name>` where a value goes. */
 export interface Said {
   message?: string;
   fix?: string;

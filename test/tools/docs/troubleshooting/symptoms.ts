@@ -1,7 +1,7 @@
-/** What an operator sees, and the checks of `svc doctor` that may be behind it. */
+/** Symptom that an operator sees, with the checks of `svc doctor` that may be behind it. */
 export interface Symptom {
   title: string;
-  /** What to look at first. */
+  /** Commands to look with first. */
   look: string;
   checks: Readonly<Record<string, Check>>;
 }
