@@ -89,7 +89,7 @@ async function explain(error: unknown, { target, startAdvice, answerAdvice }: Co
   if (error.code === "gateway-unreachable" || error.code === "connection-closed") {
     const reason = error.message.replace(/^gateway not reachable at \S+: /, "");
     const cause = (error.details?.code === undefined ? error.details?.reason : undefined) ?? "network";
-    // Whoever holds the port, another start would not help.
+    // A start would not help while somebody else holds the port.
     const held = cause === "refused" ? undefined : await answerAdvice();
     const advice = held ?? (cause === "timeout" ? "it may be hanging; see svc gateway status and the log" : await startAdvice());
     return commonErrors.gatewayUnreachable({ url: target.url, reason, cause, advice }, { cause: error });

@@ -41,7 +41,7 @@ function lostConfig(paths: StartQuestion["paths"]): string {
   return `its config is gone; put the last one that worked back with: ${commandLine(paths, "doctor --fix --restore-last-good")}`;
 }
 
-/** What answers at the address of a command, or holds its port. */
+/** Facts about an address that does not answer as the gateway of this profile. */
 export interface AnswerQuestion extends Pick<StartQuestion, "paths" | "owner" | "hasLastGood"> {
   config: Pick<StartQuestion["config"], "exists">;
   target: Pick<CliTarget, "host" | "port" | "portSource">;

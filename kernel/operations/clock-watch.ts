@@ -71,7 +71,7 @@ export function createClockWatch({ clock, stateDir, logger, refresh }: ClockWatc
   };
 }
 
-/** What happened, in days. Pure. */
+/** Describes a jump in days. Pure. */
 export function jumpText(byMs: number, now: number): string {
   const days = Math.round(Math.abs(byMs) / DAY_MS);
   const way = byMs > 0 ? "forward" : "back";

@@ -11,7 +11,7 @@ test("a disk without room does not keep off what safe mode kept off", async () =
   const logs: string[] = [];
   const full = () => Promise.reject(Object.assign(new Error("no space left on device"), { code: "ENOSPC" }));
   const safeMode = createSafeMode({
-    boots: { unclean: [1, 2, 3], ended: full, forgive: full },
+    boots: { killed: undefined, unclean: [1, 2, 3], ended: full, forgive: full },
     isForbidden: false,
     stateDir,
     clock: { now: () => 4, monotonic: () => 4 },

@@ -1,11 +1,12 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { writeFileAtomic } from "svc/sdk";
 import type { Sqlite } from "./native.ts";
 import { openDatabase } from "./open-database.ts";
 import { type Restored, suspectMark } from "./restore.ts";
 import { schemaSteps } from "./schema.ts";
 import { listSnapshots } from "./snapshots.ts";
 
-/** What was done about a database that no process uses. */
+/** Result of the repair of a database that no process uses. */
 export interface Repair {
   /** It was damaged or missing, and was replaced. */
   restored?: Restored;
@@ -30,10 +31,10 @@ const readTables: ReadonlyArray<{ table: string; column: string }> = [
  */
 export async function repairDatabase(path: string, { now }: { now: number }): Promise<Repair | undefined> {
   if (!existsSync(path) && !existsSync(`${path}-wal`) && listSnapshots(path).length === 0) return undefined;
-  if (existsSync(path)) writeFileSync(suspectMark(path), "", { mode: 0o600 });
+  if (existsSync(path)) await writeFileAtomic(suspectMark(path), "");
   const { db, restored } = await openDatabase({ path, steps: schemaSteps, visit: () => undefined, now });
   try {
-    const keptRows = takeUnreadable(db, `${path}.unreadable.${now}.jsonl`);
+    const keptRows = await takeUnreadable(db, `${path}.unreadable.${now}.jsonl`);
     db.pragma("wal_checkpoint(TRUNCATE)");
     return { ...(restored ? { restored } : {}), ...(keptRows ? { keptRows } : {}) };
   } finally {
@@ -42,7 +43,7 @@ export async function repairDatabase(path: string, { now }: { now: number }): Pr
 }
 
 /** The file is on disk before a row is deleted. Rows that were set aside while a gateway ran go along. */
-function takeUnreadable(db: Sqlite, path: string): Repair["keptRows"] {
+async function takeUnreadable(db: Sqlite, path: string): Promise<Repair["keptRows"]> {
   const lines: string[] = [];
   const found = readTables.map(({ table, column }) => {
     const where = `WHERE ${column} IS NOT NULL AND NOT json_valid(${column})`;
@@ -52,7 +53,7 @@ function takeUnreadable(db: Sqlite, path: string): Repair["keptRows"] {
   });
   for (const row of db.prepare("SELECT * FROM set_aside").all() as object[]) lines.push(JSON.stringify({ table: "set_aside", ...row }));
   if (lines.length === 0) return undefined;
-  writeFileSync(path, `${lines.join("\n")}\n`, { mode: 0o600, flush: true } as Parameters<typeof writeFileSync>[2]);
+  await writeFileAtomic(path, `${lines.join("\n")}\n`);
   db.transaction(() => {
     for (const { table, ids } of found) {
       const remove = db.prepare(`DELETE FROM ${table} WHERE row = ?`);

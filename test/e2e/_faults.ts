@@ -29,7 +29,7 @@ export const configOf = (port: number) => ({
   plugins: { allow: ["store", "agents", "model-recall"] },
 });
 
-/** What an operator is told, line by line. */
+/** Everything an operator is told, line by line. */
 export interface Seen {
   status: string[];
   gatewayStatus: string[];
@@ -111,7 +111,7 @@ async function logNames({ stateDir }: Home): Promise<string[]> {
   return names.filter((name) => name.startsWith("gateway-") && !name.startsWith("gateway-2020")).sort();
 }
 
-/** What the log has said since. */
+/** Warnings and errors of the log since then. */
 export async function loggedSince(home: FaultHome, since: number): Promise<string[]> {
   return (await logLines(home, since)).map((line) => plain(home, line));
 }
@@ -158,7 +158,7 @@ export interface Told {
   seen: Seen;
   /** The one command, as it was run. */
   repair: string;
-  /** What the log says once it is repaired; absent where nothing is to be read. */
+  /** Lines of the log after the repair; absent where there are none. */
   after?: string[];
 }
 

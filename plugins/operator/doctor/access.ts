@@ -7,13 +7,13 @@ import type { OwnFinding } from "./checks.ts";
 export interface DeniedFile {
   path: string;
   kind: "config" | "state";
-  /** What is refused. */
+  /** The right that is refused. */
   lacks: "read" | "write";
   mode: number;
   isOwn: boolean;
 }
 
-/** Who has to be able to use the files, and where they are. */
+/** Facts about the files of a gateway and the user who runs it. */
 export interface AccessEvidence {
   stateDir: string;
   user: string;

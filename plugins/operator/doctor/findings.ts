@@ -105,7 +105,7 @@ function configFindings({ config, access }: Evidence): OwnFinding[] {
     const remedy = lastGood ? restorable : { fix: "svc setup" };
     return [{ id: "config/missing", severity: "error", path, message: "there is no config file", ...remedy }];
   }
-  // What is in it is not known then.
+  // Its content is not known then.
   if (access.denied.some((one) => one.path === path && one.lacks === "read")) return [];
   const restore = !valid && lastGood ? restorable : {};
   return [

@@ -17,7 +17,7 @@ export async function liveFindings(cli: CliContext): Promise<DoctorFinding[]> {
   }
 }
 
-/** What the running gateway says is wrong with it. Of plugins that only wait for another one, that one is named. Pure. */
+/** Findings about the problems that a running gateway reports. Of plugins that only wait for another one, that one is named. Pure. */
 export function healthFindings({
   ok,
   problems = {},
