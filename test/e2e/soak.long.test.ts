@@ -113,7 +113,7 @@ const limits = { heapMb: 3, descriptors: 3, timers: 8, handles: 3, walMb: 4 } as
 /** Connections that read and write the database; each keeps pages that it has read, up to 16 MB. */
 const CONNECTIONS = 3;
 /** Bytes of the file for one row more: rows of runs, deliveries and keys are kept for a day, which is longer than this. */
-const ROW_MB = 4 / 1024;
+const ROW_MB = 2 / 1024;
 
 function expectFlat(samples: readonly Sample[]): void {
   const growthOf = (of: (sample: Sample) => number) => Math.round(growthOfSecondHalf(samples, of) * 100) / 100;
