@@ -18,7 +18,7 @@ const metaSchema = z
   })
   .meta({ reload: "none" });
 
-/** Sections that the gateway itself serves, and `cron`, which nobody reads yet. */
+/** Sections that the gateway itself serves, and `cron`, which several plugins read. */
 const ownSections = {
   $schema: z.string().optional().meta({ reload: "none" }).describe("Address of the JSON Schema, for editors"),
   gateway: gatewaySchema.prefault({}),

@@ -22,6 +22,22 @@ export { isBareToken, judgeReply, MAX_WRAP_CHARS, mayBecomeToken, type Reply, st
 export { addressBucket } from "./addresses.ts";
 export { arrivalsOf, inArrivals, itemsOf } from "./arrivals.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config-paths.ts";
+export {
+  CRON_SCOPE,
+  type CronDelivery,
+  type CronJobRow,
+  type CronJobState,
+  type CronLogPlace,
+  type CronPayload,
+  type CronSchedule,
+  cronDelivery,
+  cronJobFields,
+  cronJobKey,
+  cronJobRow,
+  cronJobState,
+  cronPayload,
+  cronSchedule,
+} from "./cron-job.ts";
 export { deliveryOwner, isStaleWrite, isUnchanged } from "./delivery-owner.ts";
 export { sharedErrors } from "./errors.ts";
 export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";

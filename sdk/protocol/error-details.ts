@@ -26,6 +26,7 @@ export interface ErrorDetailsByCode {
   CONFLICT: { currentHash?: string | null };
   CONTEXT_OVERFLOW: unknown;
   CONTROL_UI_ORIGIN_NOT_ALLOWED: { reason?: string };
+  CRON_JOB_NOT_FOUND: { jobId?: string };
   DELIVERIES_FULL: unknown;
   DESTRUCTIVE: { path?: string };
   DEVICE_AUTH_DEVICE_ID_MISMATCH: { reason?: string };

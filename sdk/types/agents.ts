@@ -291,7 +291,7 @@ export interface Agents {
    */
   wake(request: { agentId?: string; sessionKey?: string; reason: string; mode: WakeMode; isOwn?: boolean }): void;
   /**
-   * Removes what a request without a session of its own has left: the session that was made for it, as long as nobody has used, named or pinned it since, and the
+   * Removes what a request without a session of its own, or a run of a job, has left: the session that was made for it, as long as nobody has used, named or pinned it since, and the
    * row of the run unless it is repeatable. Does nothing for sessions of others, or while `session.maintenance.mode` is not `enforce`.
    */
   forget(request: { runId: string; sessionKey: string; sessionId: string }): Promise<void>;

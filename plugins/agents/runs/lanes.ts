@@ -133,10 +133,11 @@ function programPlaces(places: number): number {
   return Math.max(1, places - 1);
 }
 
-/** Hooks never take more than this, nor do jobs, so that a flood of them leaves places for people. */
-const BACKGROUND_RUNS = 2;
+/** Hooks never take more than this, so that a flood of them leaves places for people. */
+const HOOK_RUNS = 2;
 
 /** Runs of a lane at a time, over all sessions. */
 export function placesOf(lane: RunLane, config: SvcConfig): number {
-  return lane === "main" ? config.agents.defaults.maxConcurrent : BACKGROUND_RUNS;
+  if (lane === "main") return config.agents.defaults.maxConcurrent;
+  return lane === "cron" ? config.cron.maxConcurrentRuns : HOOK_RUNS;
 }

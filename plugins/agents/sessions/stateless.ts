@@ -9,6 +9,9 @@ export function isStatelessKey(key: string): boolean {
   return statelessKey.test(key);
 }
 
+/** Key of the session of one run of a scheduled job. */
+const jobRunKey = /^agent:[^:]+:cron:[^:]+:run:[^:]+$/;
+
 /** Newest single requests whose sessions stay for people to look at, and requests that are removed at a time. */
 const KEPT = 4;
 const REMOVED_AT_ONCE = 4;
@@ -61,7 +64,7 @@ type Request = Parameters<Agents["forget"]>[0];
 /** See `Agents.forget`. */
 export async function forgetRequest(kit: Kit, request: Request): Promise<void> {
   const { runId, sessionKey } = request;
-  if (!isStatelessKey(sessionKey) || kit.config.session.maintenance.mode !== "enforce") return;
+  if (!(isStatelessKey(sessionKey) || jobRunKey.test(sessionKey)) || kit.config.session.maintenance.mode !== "enforce") return;
   const run = await kit.store().runs.get(runId);
   const row: StoreOp[] = run?.outcome?.isRepeatable === false ? [{ op: "run.delete", runId }] : [];
   await kit.sessionLock.run(sessionKey, async () => {

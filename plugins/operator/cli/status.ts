@@ -3,6 +3,7 @@ import { release } from "node:os";
 import type { CliClient, CliCommand, CliContext, CliTarget, ResultOf } from "svc/sdk";
 import type { OtherService } from "../service/other-services.ts";
 import { channelsLine } from "./channels-line.ts";
+import { cronLine } from "./cron-line.ts";
 import { hooksLine } from "./hooks-line.ts";
 import { type MemoryFigures, memoryLine } from "./memory-line.ts";
 import { modelsLine } from "./models-line.ts";
@@ -136,6 +137,7 @@ function items(status: StatusPayload, { target, page, memory, service }: Around)
     ["Channels", channelsLine(status.channelSummary) ?? "none"],
     ["Hooks", hooksLine(status.hooks) ?? "off"],
     ["Heartbeat", beats.join(", ") || "off"],
+    ["Cron", cronLine(status.cron, Date.now()) ?? "off"],
     ["Sessions", String(status.sessions.count)],
     ["Plugins", `${status.plugins.loaded.length} active${failed > 0 ? `, ${failed} with errors` : ""}`],
   ];

@@ -79,6 +79,10 @@ export const standing = {
     .object({ enabled: z.boolean(), path: z.string().exactOptional(), mappings: count.exactOptional(), ...hookFigures })
     .exactOptional()
     .describe("plugin `webhooks`"),
+  cron: z
+    .object({ enabled: z.boolean(), jobs: count, running: count, nextRunAt: z.number().int().min(0).exactOptional() })
+    .exactOptional()
+    .describe("plugin `cron`"),
   problems: z.record(z.string(), z.string()).exactOptional().describe("part → why it fails"),
 };
 
