@@ -54,7 +54,7 @@ describe("the composed schema", () => {
     ["a plugin's own config with an unknown key", { plugins: { entries: { weather: { config: { city: "Oslo", town: 1 } } } } }, false],
     ["a plugin without config", { plugins: { entries: { quiet: { config: { any: 1 } } } } }, false],
     ["a channel with its own and common keys", { channels: { sky: { nick: "svc", enabled: true } } }, true],
-    ["a key that is not part of this release", { cron: { enabled: true } }, false],
+    ["a key that is not part of this release", { meta: { lastTouchedVersion: "1" } }, false],
     ["a value that is not part of this release", { memory: { backend: "qmd" } }, false],
     ["a channel with an unknown key", { channels: { sky: { nik: "svc" } } }, false],
     ["a channel whose plugin narrows a common key", { channels: { sky: { dmPolicy: "pairing" } } }, false],

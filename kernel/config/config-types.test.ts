@@ -78,7 +78,7 @@ test("the declarations refuse a wrong one", () => {
     export const b: SvcConfig = { gateway: { bind: "wan" } };
     export const c: NonNullable<NonNullable<SvcConfig["plugins"]>["entries"]>["my-plugin"] = { config: { city: 5 } };
     export const d: ChannelIrcConfig = { nik: "svc" };
-    export const e: SvcConfig = { cron: { enabled: true } };`);
+    export const e: SvcConfig = { meta: { lastTouchedVersion: "1" } };`);
   for (const line of [3, 4, 5, 6, 7]) expect(messages).toContain(`use.ts(${line},`);
 });
 

@@ -9,9 +9,9 @@ const pathsOf = (tree: unknown) => withoutUnserved(tree).found.map(({ path }) =>
 
 describe("what is not part of this release is taken out of a config", () => {
   test("a section by its leaves, and the rest stays", () => {
-    const { tree, found } = withoutUnserved({ cron: { enabled: true, retry: { maxAttempts: 2 } }, logging: { level: "debug" } });
+    const { tree, found } = withoutUnserved({ meta: { lastTouchedVersion: "1", a: { b: 2 } }, logging: { level: "debug" } });
     expect(tree).toEqual({ logging: { level: "debug" } });
-    expect(found).toEqual([{ path: ["cron", "enabled"] }, { path: ["cron", "retry", "maxAttempts"] }]);
+    expect(found).toEqual([{ path: ["meta", "lastTouchedVersion"] }, { path: ["meta", "a", "b"] }]);
   });
 
   test("a key of every agent and plugin that has it", () => {
@@ -35,19 +35,19 @@ describe("what is not part of this release is taken out of a config", () => {
     expect(unservedValues(["models", "providers", "x", "api"])).not.toContain("openai-completions");
   });
 
-  test.each([[undefined], [null], [[]], ["cron"], [{}], [{ logging: {} }]])("a tree without any is the same tree: %j", (tree) => {
+  test.each([[undefined], [null], [[]], ["meta"], [{}], [{ logging: {} }]])("a tree without any is the same tree: %j", (tree) => {
     expect(withoutUnserved(tree).tree).toBe(tree);
   });
 
   test("an empty section is found by its own name", () => {
-    expect(pathsOf({ cron: {}, memory: { sidecar: {} } })).toEqual(["cron", "memory.sidecar"]);
+    expect(pathsOf({ meta: {}, memory: { sidecar: {} } })).toEqual(["meta", "memory.sidecar"]);
   });
 });
 
 test("issues name the key, or the value, and say what to do", () => {
-  const { found } = withoutUnserved({ cron: { enabled: true }, memory: { backend: "qmd" } });
+  const { found } = withoutUnserved({ meta: { lastTouchedVersion: "1" }, memory: { backend: "qmd" } });
   expect(unservedIssues(found, "svc.json", nowhere).map(({ path, code, message }) => ({ path, code, message }))).toEqual([
-    { path: "cron.enabled", code: "not_in_release", message: "not part of this release; take it out" },
+    { path: "meta.lastTouchedVersion", code: "not_in_release", message: "not part of this release; take it out" },
     {
       path: "memory.backend",
       code: "not_in_release",
@@ -57,9 +57,9 @@ test("issues name the key, or the value, and say what to do", () => {
 });
 
 test("the summary of many keys stays one short line", () => {
-  const found = Array.from({ length: 30 }, (_, i) => ({ path: ["cron", `k${i}`] }));
+  const found = Array.from({ length: 30 }, (_, i) => ({ path: ["meta", `k${i}`] }));
   expect(unservedSummary(unservedIssues(found, "svc.json", nowhere))).toMatch(
-    /^30 keys or values .*cron\.k9 and 20 more; see svc config validate$/,
+    /^30 keys or values .*meta\.k9 and 20 more; see svc config validate$/,
   );
   expect(unservedSummary([])).toBeUndefined();
 });
@@ -69,14 +69,14 @@ describe("a write brings one", () => {
     newlyUnserved({ source: before }, { source: after, path: "/x/svc.json", locate: nowhere }).map(({ path }) => path);
 
   test("when the config did not hold it, or held another value", () => {
-    expect(brought({}, { cron: { enabled: true } })).toEqual(["cron.enabled"]);
-    expect(brought({ cron: { enabled: false } }, { cron: { enabled: true } })).toEqual(["cron.enabled"]);
+    expect(brought({}, { meta: { lastTouchedVersion: "1" } })).toEqual(["meta.lastTouchedVersion"]);
+    expect(brought({ meta: { lastTouchedVersion: "0" } }, { meta: { lastTouchedVersion: "1" } })).toEqual(["meta.lastTouchedVersion"]);
   });
 
   test("not when a list of it only loses members", () => {
-    const waits = (...backoffMs: number[]) => ({ cron: { retry: { backoffMs } } });
-    expect(brought(waits(1, 2), waits(2))).toEqual([]);
-    expect(brought(waits(1), waits(1, 2))).toEqual(["cron.retry.backoffMs"]);
+    const of = (...paths: number[]) => ({ memory: { sidecar: { paths } } });
+    expect(brought(of(1, 2), of(2))).toEqual([]);
+    expect(brought(of(1), of(1, 2))).toEqual(["memory.sidecar.paths"]);
   });
 
   test("not when the config held it before, also when its list member has moved", () => {
@@ -91,8 +91,8 @@ describe("the schema says so", () => {
 
   test("of a key and everything below it, of single values, and of nothing else", () => {
     const marks = (path: string) => lookupSchema(composed, path)?.schema.notInRelease;
-    expect(marks("cron")).toBe(true);
-    expect(marks("cron.retry.maxAttempts")).toBe(true);
+    expect(marks("meta")).toBe(true);
+    expect(marks("meta.lastTouchedVersion")).toBe(true);
     expect(marks("agents.list.*.agentDir")).toBe(true);
     expect(marks("memory.backend")).toEqual(["sidecar", "qmd"]);
     expect(marks("gateway.port")).toBeUndefined();
@@ -101,7 +101,7 @@ describe("the schema says so", () => {
 
   test("and the types of a config admit neither", () => {
     const { dts } = configTypes(composed);
-    expect(dts).toMatch(/cron\?: never;/);
+    expect(dts).toMatch(/meta\?: never;/);
     expect(dts).toMatch(/backend\?: "builtin";/);
   });
 });

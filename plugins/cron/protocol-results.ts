@@ -1,17 +1,33 @@
 import { z } from "svc/sdk";
-import { cronJobFields, cronJobState } from "svc/sdk/internal";
+import { cronJobFields, cronJobState, cronPayload, cronSchedule } from "svc/sdk/internal";
 
 const text = z.string();
 const count = z.number().int().min(0);
 const epochMs = count;
-const { enabled: _, ...fields } = cronJobFields;
+const { sessionTarget, wakeMode } = cronJobFields;
 
 /** A job as clients see it. */
 export const cronJob = z
   .object({
     id: text,
-    ...fields,
+    name: text,
+    agentId: text.exactOptional(),
     enabled: z.boolean(),
+    deleteAfterRun: z.boolean().exactOptional(),
+    schedule: cronSchedule,
+    sessionTarget,
+    wakeMode,
+    payload: cronPayload,
+    delivery: z
+      .object({
+        mode: z.enum(["none", "announce"]),
+        channel: text.exactOptional(),
+        to: text.exactOptional(),
+        accountId: text.exactOptional(),
+        threadId: text.exactOptional(),
+        bestEffort: z.boolean().exactOptional(),
+      })
+      .exactOptional(),
     state: cronJobState.extend({ consecutiveErrors: count }),
     createdAtMs: epochMs,
     updatedAtMs: epochMs,

@@ -64,20 +64,20 @@ describe("without a gateway", () => {
     expect([misspelt.code, misspelt.stderr]).toEqual([1, expect.stringContaining('did you mean "port"?')]);
     // The file has no such line.
     expect(misspelt.stderr).not.toMatch(/svc\.json:\d/);
-    const refused = await svc(home, "config", "set", "cron.enabled", "true");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("cron.enabled: not part of this release; take it out")]);
+    const refused = await svc(home, "config", "set", "meta.lastTouchedVersion", "one");
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("meta.lastTouchedVersion: not part of this release; take it out")]);
     expect(await config(home)).toBe(rich);
 
-    await writeFile(join(home.stateDir, "svc.json"), rich.replace("// nothing below", "cron: { enabled: true },"));
+    await writeFile(join(home.stateDir, "svc.json"), rich.replace("// nothing below", "meta: { lastTouchedVersion: 'one' },"));
     const verdict = await svc(home, "config", "validate");
     expect([verdict.code, verdict.stdout]).toEqual([
       1,
-      expect.stringMatching(/svc\.json:\d+:\d+ {2}cron\.enabled: not part of this release/),
+      expect.stringMatching(/svc\.json:\d+:\d+ {2}meta\.lastTouchedVersion: not part of this release/),
     ]);
     const { code, value } = await json(home, ["doctor"]);
     expect(code).toBe(1);
     expect(value.findings).toContainEqual(
-      expect.objectContaining({ id: "config/not-in-release", severity: "error", path: "cron.enabled" }),
+      expect.objectContaining({ id: "config/not-in-release", severity: "error", path: "meta.lastTouchedVersion" }),
     );
   });
 

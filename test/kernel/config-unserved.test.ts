@@ -4,12 +4,12 @@ import { createTestGateway, eventually } from "svc/sdk/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 
 const unserved = {
-  cron: { enabled: true },
+  meta: { lastTouchedVersion: "1" },
   memory: { backend: "qmd" as const },
   gateway: { controlUi: { root: "./page" } },
   plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, "active-memory": { enabled: true } } },
 };
-const names = ["gateway.controlUi.root", "cron.enabled", "memory.backend", "plugins.entries.memory-core.config.dreaming.enabled"];
+const names = ["gateway.controlUi.root", "meta.lastTouchedVersion", "memory.backend", "plugins.entries.memory-core.config.dreaming.enabled"];
 
 async function gatewayWith(config: object, plugins: string[] = []) {
   const gateway = await createTestGateway({ plugins, config });
@@ -33,11 +33,11 @@ describe("a gateway whose file holds keys that are not part of this release", ()
     const { config, warnings: told } = await gateway.rpc<{ config: Record<string, object>; warnings: Array<{ path: string }> }>(
       "config.get",
     );
-    expect(config).not.toHaveProperty("cron");
+    expect(config).not.toHaveProperty("meta");
     expect(config.memory).not.toHaveProperty("backend", "qmd");
     expect(told.map(({ path }) => path)).toEqual(expect.arrayContaining(names));
 
-    const summary = expect.stringMatching(/^5 keys or values are not part of this release, and the gateway runs without: .*cron\.enabled/);
+    const summary = expect.stringMatching(/^5 keys or values are not part of this release, and the gateway runs without: .*meta\.lastTouchedVersion/);
     expect(warnings()).toContainEqual(expect.stringMatching(/^config: 5 keys or values are not part of this release/));
     const status = await gateway.rpc<{ ok: boolean; problems?: Record<string, string> }>("status");
     expect(status).toMatchObject({ ok: true, problems: { config: summary } });
@@ -45,13 +45,13 @@ describe("a gateway whose file holds keys that are not part of this release", ()
 
   test("takes over the rest of a changed file, and says what it runs without", async () => {
     const { gateway, file, written, warnings } = await gatewayWith({});
-    await writeFile(file, JSON.stringify({ ...(await written()), cron: { enabled: true }, logging: { level: "debug" } }));
+    await writeFile(file, JSON.stringify({ ...(await written()), meta: { lastTouchedVersion: "1" }, logging: { level: "debug" } }));
 
     expect(await gateway.gateway.reload("rpc")).toMatchObject({ status: "applied", changedPaths: ["logging.level"] });
-    expect(warnings()).toContainEqual(expect.stringContaining("not part of this release, and the gateway runs without: cron.enabled"));
+    expect(warnings()).toContainEqual(expect.stringContaining("not part of this release, and the gateway runs without: meta.lastTouchedVersion"));
     await eventually(async () => "config" in ((await gateway.rpc<{ problems?: object }>("health")).problems ?? {}));
 
-    const { cron: _, ...rest } = await written();
+    const { meta: _, ...rest } = await written();
     await writeFile(file, JSON.stringify(rest));
     await gateway.gateway.reload("rpc");
     await eventually(async () => !("config" in ((await gateway.rpc<{ problems?: object }>("health")).problems ?? {})));
@@ -70,9 +70,9 @@ describe("a write that brings such a key is refused", () => {
   test.each(["config.patch", "config.set", "config.apply"])("by %s, and the file stays as it was", async (method) => {
     const { gateway, file, written, hash } = await gatewayWith({});
     const before = await readFile(file, "utf8");
-    const value = method === "config.patch" ? { cron: { enabled: true } } : { ...(await written()), cron: { enabled: true } };
+    const value = method === "config.patch" ? { meta: { lastTouchedVersion: "1" } } : { ...(await written()), meta: { lastTouchedVersion: "1" } };
     const attempt = gateway.rpc(method, { raw: JSON.stringify(value), baseHash: await hash() });
-    await expect(attempt).rejects.toThrow("cron.enabled: not part of this release");
+    await expect(attempt).rejects.toThrow("meta.lastTouchedVersion: not part of this release");
     expect(await readFile(file, "utf8")).toBe(before);
   });
 
@@ -80,7 +80,7 @@ describe("a write that brings such a key is refused", () => {
     const { gateway, hash } = await gatewayWith(unserved);
     const patch = async (value: object) => gateway.rpc("config.patch", { raw: JSON.stringify(value), baseHash: await hash() });
     await expect(patch({ logging: { level: "debug" } })).resolves.toMatchObject({ ok: true });
-    await expect(patch({ cron: null })).resolves.toMatchObject({ ok: true });
+    await expect(patch({ meta: null })).resolves.toMatchObject({ ok: true });
     await expect(patch({ memory: { backend: "sidecar" } })).rejects.toThrow('memory.backend: "sidecar" is not part of this release');
   });
 });
