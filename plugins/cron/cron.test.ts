@@ -20,7 +20,8 @@ async function setup(script: Parameters<typeof fakeModel>[0], options: Omit<Test
       ...more,
     });
   const runs = (params: Record<string, unknown> = {}) => gateway.rpc<Runs>("cron.runs", params);
-  const ended = (count: number) => eventually(async () => (await runs()).entries.filter(({ status }) => status !== "skipped").length >= count);
+  const ended = (count: number) =>
+    eventually(async () => (await runs()).entries.filter(({ status }) => status !== "skipped").length >= count);
   const prompts = () =>
     model.requests.map(({ messages }) => {
       const last = messages.findLast((m) => m.role === "user");
@@ -43,7 +44,13 @@ describe("a job", () => {
     await ended(2);
 
     const { entries, total } = await runs({ id: job.id });
-    expect([total, entries.map(({ summary, status }) => [summary, status])]).toEqual([2, [["two", "ok"], ["one", "ok"]]]);
+    expect([total, entries.map(({ summary, status }) => [summary, status])]).toEqual([
+      2,
+      [
+        ["two", "ok"],
+        ["one", "ok"],
+      ],
+    ]);
     const { sessions } = await gateway.rpc<{ sessions: Array<{ key: string }> }>("sessions.list", { limit: 10 });
     const keys = sessions.map(({ key }) => key).filter((key) => key.includes(":cron:"));
     expect(keys.toSorted()).toEqual([1, 2].map((n) => `agent:main:cron:${job.id}:run:${job.id}-${start + n * MINUTE}`));
@@ -95,7 +102,10 @@ describe("a job", () => {
     await first.gateway.close({ keepState: true });
     await clock.advance(60 * MINUTE + 30_000);
 
-    const { gateway, prompts, runs } = await setup(Array.from({ length: 12 }, (_, i) => `answer ${i}`), { clock, stateDir: first.gateway.stateDir });
+    const { gateway, prompts, runs } = await setup(
+      Array.from({ length: 12 }, (_, i) => `answer ${i}`),
+      { clock, stateDir: first.gateway.stateDir },
+    );
     await eventually(() => prompts().length === 1);
     await clock.advance(4_999);
     expect(prompts()).toHaveLength(1);
@@ -177,16 +187,22 @@ describe("a run by hand", () => {
 
 describe("the config", () => {
   test("switches jobs off and on, says how many run together, and how much of the log stays", async () => {
-    const { clock, gateway, model, turn, runs, ended } = await setup(Array.from({ length: 9 }, (_, i) => `a${i}`), {
-      config: { cron: { enabled: false, maxConcurrentRuns: 1, runLog: { keepLines: 3 } } },
-    });
+    const { clock, gateway, model, turn, runs, ended } = await setup(
+      Array.from({ length: 9 }, (_, i) => `a${i}`),
+      {
+        config: { cron: { enabled: false, maxConcurrentRuns: 1, runLog: { keepLines: 3 } } },
+      },
+    );
     const { id } = await turn("x");
     await clock.advance(3 * MINUTE);
     expect(model.requests).toHaveLength(0);
     expect(await gateway.rpc("cron.status")).toMatchObject({ enabled: false, jobs: 1, running: 0 });
     await expect(gateway.rpc("cron.run", { id })).rejects.toMatchObject({ code: "UNAVAILABLE" });
 
-    await gateway.rpc("config.patch", { raw: JSON.stringify({ cron: { enabled: true } }), baseHash: (await gateway.rpc<{ hash: string }>("config.get")).hash });
+    await gateway.rpc("config.patch", {
+      raw: JSON.stringify({ cron: { enabled: true } }),
+      baseHash: (await gateway.rpc<{ hash: string }>("config.get")).hash,
+    });
     await eventually(async () => (await gateway.rpc<{ enabled: boolean }>("cron.status")).enabled);
     await clock.advance(0);
     await ended(1);

@@ -65,7 +65,10 @@ describe("without a gateway", () => {
     // The file has no such line.
     expect(misspelt.stderr).not.toMatch(/svc\.json:\d/);
     const refused = await svc(home, "config", "set", "meta.lastTouchedVersion", "one");
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("meta.lastTouchedVersion: not part of this release; take it out")]);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining("meta.lastTouchedVersion: not part of this release; take it out"),
+    ]);
     expect(await config(home)).toBe(rich);
 
     await writeFile(join(home.stateDir, "svc.json"), rich.replace("// nothing below", "meta: { lastTouchedVersion: 'one' },"));

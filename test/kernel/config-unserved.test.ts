@@ -9,7 +9,12 @@ const unserved = {
   gateway: { controlUi: { root: "./page" } },
   plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, "active-memory": { enabled: true } } },
 };
-const names = ["gateway.controlUi.root", "meta.lastTouchedVersion", "memory.backend", "plugins.entries.memory-core.config.dreaming.enabled"];
+const names = [
+  "gateway.controlUi.root",
+  "meta.lastTouchedVersion",
+  "memory.backend",
+  "plugins.entries.memory-core.config.dreaming.enabled",
+];
 
 async function gatewayWith(config: object, plugins: string[] = []) {
   const gateway = await createTestGateway({ plugins, config });
@@ -37,7 +42,9 @@ describe("a gateway whose file holds keys that are not part of this release", ()
     expect(config.memory).not.toHaveProperty("backend", "qmd");
     expect(told.map(({ path }) => path)).toEqual(expect.arrayContaining(names));
 
-    const summary = expect.stringMatching(/^5 keys or values are not part of this release, and the gateway runs without: .*meta\.lastTouchedVersion/);
+    const summary = expect.stringMatching(
+      /^5 keys or values are not part of this release, and the gateway runs without: .*meta\.lastTouchedVersion/,
+    );
     expect(warnings()).toContainEqual(expect.stringMatching(/^config: 5 keys or values are not part of this release/));
     const status = await gateway.rpc<{ ok: boolean; problems?: Record<string, string> }>("status");
     expect(status).toMatchObject({ ok: true, problems: { config: summary } });
@@ -48,7 +55,9 @@ describe("a gateway whose file holds keys that are not part of this release", ()
     await writeFile(file, JSON.stringify({ ...(await written()), meta: { lastTouchedVersion: "1" }, logging: { level: "debug" } }));
 
     expect(await gateway.gateway.reload("rpc")).toMatchObject({ status: "applied", changedPaths: ["logging.level"] });
-    expect(warnings()).toContainEqual(expect.stringContaining("not part of this release, and the gateway runs without: meta.lastTouchedVersion"));
+    expect(warnings()).toContainEqual(
+      expect.stringContaining("not part of this release, and the gateway runs without: meta.lastTouchedVersion"),
+    );
     await eventually(async () => "config" in ((await gateway.rpc<{ problems?: object }>("health")).problems ?? {}));
 
     const { meta: _, ...rest } = await written();
@@ -70,7 +79,8 @@ describe("a write that brings such a key is refused", () => {
   test.each(["config.patch", "config.set", "config.apply"])("by %s, and the file stays as it was", async (method) => {
     const { gateway, file, written, hash } = await gatewayWith({});
     const before = await readFile(file, "utf8");
-    const value = method === "config.patch" ? { meta: { lastTouchedVersion: "1" } } : { ...(await written()), meta: { lastTouchedVersion: "1" } };
+    const value =
+      method === "config.patch" ? { meta: { lastTouchedVersion: "1" } } : { ...(await written()), meta: { lastTouchedVersion: "1" } };
     const attempt = gateway.rpc(method, { raw: JSON.stringify(value), baseHash: await hash() });
     await expect(attempt).rejects.toThrow("meta.lastTouchedVersion: not part of this release");
     expect(await readFile(file, "utf8")).toBe(before);

@@ -10,7 +10,9 @@ export const cronSchema = z
     enabled: z.boolean().default(true).describe("Run jobs; while it is false they wait, and their times pass"),
     maxConcurrentRuns: z.number().int().min(1).max(64).default(2).describe("Maximum concurrent jobs"),
     skipMissedJobs: z.boolean().default(false).describe("Do not run jobs that were missed while the gateway was off"),
-    sessionRetention: defaulted(durationText(), 86_400_000, "24h").describe("How long sessions of job runs are kept; 0: as long as other sessions"),
+    sessionRetention: defaulted(durationText(), 86_400_000, "24h").describe(
+      "How long sessions of job runs are kept; 0: as long as other sessions",
+    ),
     runLog: z
       .strictObject({
         maxBytes: defaulted(sizeBytes(1_000, 1_000_000_000), 2_000_000, "2mb").describe("Maximum size of the stored runs of one job"),
@@ -34,7 +36,10 @@ export const cronSchema = z
       .prefault({}),
     failureAlert: z
       .strictObject({
-        enabled: z.boolean().default(false).describe("Send an alert about failing jobs; that a job was switched off after ten failures is sent in any case"),
+        enabled: z
+          .boolean()
+          .default(false)
+          .describe("Send an alert about failing jobs; that a job was switched off after ten failures is sent in any case"),
         after: z.number().int().min(1).max(1_000).default(2).describe("Consecutive failures before an alert"),
         cooldownMs: defaulted(durationMs(0, 7 * 86_400_000), 3_600_000, "1h").describe("Minimum time between two alerts of a job"),
         channel: z.string().min(1).default("last").describe("`last`, or a channel id"),
