@@ -1,6 +1,7 @@
 import { lstat, mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type CliConfigFile, type CliContext, writeFileAtomic } from "svc/sdk";
+import { type CliConfigFile, type CliContext, isSvcError, type Store, writeFileAtomic } from "svc/sdk";
+import { CRON_SCOPE, type CronJobRow, cronJobKey } from "svc/sdk/internal";
 import type { ImportPlan } from "../plan/import-plan.ts";
 import type { LeftOut } from "../plan/left-out.ts";
 import { MAX_NOTE_BYTES } from "../plan/notes.ts";
@@ -16,6 +17,8 @@ export interface Done {
   warnings: string[];
   sessions: Array<{ key: string; messages: number }>;
   presentSessions: number;
+  /** Scheduled jobs that are new here, switched off. */
+  jobs: Array<{ id: string; name: string }>;
   notes: Array<{ agentId: string; path: string }>;
   leftOut: LeftOut[];
 }
@@ -28,7 +31,7 @@ export async function applyPlan(
 ): Promise<Done> {
   const local = await cli.local(["store"], { quiet: true });
   try {
-    const done: Done = { changedPaths: [], warnings: [], sessions: [], presentSessions: 0, notes: [], leftOut: [] };
+    const done: Done = { changedPaths: [], warnings: [], sessions: [], presentSessions: 0, jobs: [], notes: [], leftOut: [] };
     await writeConfig(cli, { plan, file }, done);
     const store = local.service("store@2");
     for (const step of plan.sessions) {
@@ -36,10 +39,22 @@ export async function applyPlan(
       if (outcome === "present") done.presentSessions += 1;
       if (outcome === "imported") done.sessions.push({ key: step.session.key, messages: step.messages });
     }
+    for (const job of plan.jobs) if (await importJob(store, job)) done.jobs.push({ id: job.id, name: job.name });
     await copyNotes(cli, folder, { plan, done });
     return done;
   } finally {
     await local.close();
+  }
+}
+
+/** False for a job that is here already; it stays as it is. */
+async function importJob(store: Pick<Store, "commit">, job: CronJobRow): Promise<boolean> {
+  try {
+    await store.commit([{ op: "kv.put", scope: CRON_SCOPE, key: cronJobKey(job.id), value: job, ifAbsent: true }]);
+    return true;
+  } catch (error) {
+    if (isSvcError(error, "exists")) return false;
+    throw error;
   }
 }
 

@@ -20,13 +20,14 @@ export function reportPlan(
 ): void {
   const sessions = plan.sessions.map(({ session: { key }, messages }) => ({ key, messages }));
   const notes = plan.notes.map(({ agentId, from: path }) => ({ agentId, path }));
+  const jobs = plan.jobs.map(({ id, name }) => ({ id, name }));
   const { sameNotes, leftOut } = plan;
   if (cli.json) {
-    cli.stdout.json({ ok: true, dryRun: true, ...found, changedPaths, sessions, notes, sameNotes, warnings, leftOut });
+    cli.stdout.json({ ok: true, dryRun: true, ...found, changedPaths, sessions, jobs, notes, sameNotes, warnings, leftOut });
     return;
   }
   cli.stdout.line(`Would import from ${found.dir}:`);
-  table(cli, ["TAKES OVER", "WHAT"], rowsOf({ changedPaths, sessions, notes }));
+  table(cli, ["TAKES OVER", "WHAT"], rowsOf({ changedPaths, sessions, jobs, notes }));
   if (sameNotes > 0) cli.stdout.line(cli.color.dim(`${count(sameNotes, "note")} here already`));
   if (sessions.length > 0) cli.stdout.line(cli.color.dim("conversations whose key is here already stay as they are"));
   listLeftOut(cli, leftOut);
@@ -39,11 +40,24 @@ export function reportDone(
   { found, plan, done, next }: { found: Found; plan: ImportPlan; done: Done; next: string },
 ): void {
   const leftOut = [...plan.leftOut, ...done.leftOut];
-  const changed = done.changedPaths.length + done.sessions.length + done.notes.length > 0;
+  const changed = done.changedPaths.length + done.sessions.length + done.jobs.length + done.notes.length > 0;
   if (cli.json) {
-    const { changedPaths, sessions, presentSessions, notes, backup, warnings } = done;
+    const { changedPaths, sessions, presentSessions, jobs, notes, backup, warnings } = done;
     const { sameNotes } = plan;
-    cli.stdout.json({ ok: true, changed, ...found, backup, changedPaths, sessions, presentSessions, notes, sameNotes, warnings, leftOut });
+    cli.stdout.json({
+      ok: true,
+      changed,
+      ...found,
+      backup,
+      changedPaths,
+      sessions,
+      presentSessions,
+      jobs,
+      notes,
+      sameNotes,
+      warnings,
+      leftOut,
+    });
     return;
   }
   cli.stdout.line(changed ? `Imported from ${found.dir}:` : `Nothing new in ${found.dir}`);
@@ -56,13 +70,16 @@ export function reportDone(
   const channels = [...new Set(done.changedPaths.flatMap((path) => /^channels\.(?!defaults\b)([^.[]+)/.exec(path)?.[1] ?? []))];
   for (const id of channels)
     cli.stdout.line(`Channel ${id} is off: stop the other program, then svc config set channels.${id}.enabled true`);
+  if (done.jobs.length > 0)
+    cli.stdout.line("Scheduled jobs are off: stop the other program, then svc cron list --all and svc cron enable <id>");
   cli.stdout.line(`Next: ${next}`);
 }
 
-function rowsOf(what: Pick<Done, "changedPaths" | "sessions" | "notes">): string[][] {
+function rowsOf(what: Pick<Done, "changedPaths" | "sessions" | "jobs" | "notes">): string[][] {
   return [
     ...what.changedPaths.map((path) => ["config", path]),
     ...what.sessions.map(({ key, messages }) => ["conversation", `${key} (${count(messages, "message")})`]),
+    ...what.jobs.map(({ id, name }) => ["job", `${name} (${id})`]),
     ...what.notes.map(({ agentId, path }) => ["note", `${path} (agent ${agentId})`]),
   ];
 }

@@ -1,7 +1,7 @@
 import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentInfo, commonErrors, isRecord, resolveAgents, type SvcConfig } from "svc/sdk";
-import type { Tree } from "svc/sdk/internal";
+import type { CronJobRow, Tree } from "svc/sdk/internal";
 import { importErrors } from "../errors.ts";
 import type { SourceFolder } from "../read/folder.ts";
 import type { Source } from "../read/source.ts";
@@ -9,6 +9,7 @@ import { openTranscript, type Transcript } from "../read/transcript.ts";
 import type { LeftOut } from "./left-out.ts";
 import { fitConfig, type Issue, mergeConfig } from "./merge-config.ts";
 import { listNotes, MAX_NOTE_BYTES, workspaceOf } from "./notes.ts";
+import { jobName, toJob } from "./to-job.ts";
 import { type PlannedSession, toSession } from "./to-session.ts";
 import { translateConfig } from "./translate-config.ts";
 
@@ -35,6 +36,8 @@ export interface ImportPlan {
   config: Tree;
   agents: AgentInfo[];
   sessions: SessionStep[];
+  /** Scheduled jobs, switched off. */
+  jobs: CronJobRow[];
   notes: NoteStep[];
   /** Notes that are there already, with the same content. */
   sameNotes: number;
@@ -60,10 +63,10 @@ export async function planImport(folder: SourceFolder, source: Source, here: Her
   const leftOut: LeftOut[] = [...source.leftOut];
   const config = source.kind === "gateway" ? await planConfig(source, here, leftOut) : here.source;
   const agents = resolveAgents(await here.effective(config), here.stateDir);
-  for (const name of source.cronJobs) leftOut.push({ path: `cron: ${name}`, reason: "scheduled jobs are not part of this release" });
+  const jobs = planJobs(source, { agents, here, leftOut });
   const sessions = await planSessions(folder, source, { agents, here, leftOut });
   const notes = await planNotes(folder, source, { agents, here, leftOut, agent: options.agent });
-  return { config, agents, sessions, ...notes, leftOut };
+  return { config, agents, sessions, jobs, ...notes, leftOut };
 }
 
 async function planConfig(source: Source, here: Here, leftOut: LeftOut[]): Promise<Tree> {
@@ -94,6 +97,20 @@ interface Planning {
   agents: readonly AgentInfo[];
   here: Here;
   leftOut: LeftOut[];
+}
+
+function planJobs({ cronJobs }: Source, { agents, here, leftOut }: Planning): CronJobRow[] {
+  const ids = new Set(agents.map(({ id }) => id));
+  const defaultAgent = agents.find(({ isDefault }) => isDefault)?.id ?? "main";
+  const taken = new Map<string, CronJobRow>();
+  for (const [i, foreign] of cronJobs.entries()) {
+    const name = jobName(foreign, i);
+    const job = toJob(foreign, name, { agents: ids, defaultAgent, now: here.now });
+    if (typeof job === "string") leftOut.push({ path: `cron: ${name}`, reason: job });
+    else if (taken.has(job.id)) leftOut.push({ path: `cron: ${name}`, reason: "another job has the same id" });
+    else taken.set(job.id, job);
+  }
+  return [...taken.values()];
 }
 
 async function planSessions(folder: SourceFolder, source: Source, { agents, here, leftOut }: Planning): Promise<SessionStep[]> {

@@ -31,7 +31,7 @@ export function toSession(foreignKey: string, entry: Tree, place: SessionPlace):
   if (typeof sessionId !== "string" || !/^[\w-]{1,128}$/.test(sessionId)) return "it names no transcript";
   const rest = restOf(foreignKey, place);
   if (typeof rest !== "string") return rest.reason;
-  if (/^cron:/.test(rest)) return "it belongs to a scheduled job, and those are not part of this release";
+  if (/^cron:/.test(rest)) return "it is a run of a scheduled job; jobs come without their runs";
   let named: { key: string; agentId: string };
   try {
     named = canonicalSessionKey(rest, ownerOf(foreignKey) ?? place.agentId);

@@ -4,12 +4,11 @@ import { keepKnownKeys } from "./known-keys.ts";
 import type { LeftOut } from "./left-out.ts";
 
 /** Sections that are taken over key by key; the config of svc decides about each of them. */
-const taken = new Set(["agents", "bindings", "channels", "env", "logging", "messages", "models", "session", "tools"]);
+const taken = new Set(["agents", "bindings", "channels", "cron", "env", "logging", "messages", "models", "session", "tools"]);
 
 /** Sections with a reason of their own why they stay. */
 const refusedSections: Readonly<Record<string, string>> = {
   gateway: "this gateway has an address and secrets of its own",
-  cron: "scheduled jobs are not part of this release",
   plugins: "plugins are code for another gateway; install those of svc",
   hooks: "webhooks get a token and mappings of their own; see the guide for webhooks",
   auth: "logins are not imported; set models.providers.<vendor>.apiKey",

@@ -4,6 +4,7 @@ import type { LeftOut } from "../plan/left-out.ts";
 import { reasonOf, type SourceFolder } from "./folder.ts";
 
 const MAX_CONFIG_BYTES = 5_000_000;
+const MAX_JOBS = 1_000;
 const MAX_INDEX_BYTES = 32_000_000;
 /** Sections by which a config is known; a file with fewer than two of them is something else. */
 const sections = ["agents", "bindings", "channels", "cron", "gateway", "hooks", "messages", "models", "session", "tools"];
@@ -30,7 +31,8 @@ export interface Source {
   agentFolders: string[];
   /** Folders at the top that hold the files of a workspace. */
   workspaces: string[];
-  cronJobs: string[];
+  /** Scheduled jobs, as they are written there. */
+  cronJobs: Tree[];
   leftOut: LeftOut[];
 }
 
@@ -145,14 +147,13 @@ async function listDatabases(folder: SourceFolder, path: string, leftOut: LeftOu
   }
 }
 
-/** Names of scheduled jobs, for the report. */
-async function readCron(folder: SourceFolder, { parse, leftOut }: Reading): Promise<string[]> {
+/** Scheduled jobs, at most 1,000. */
+async function readCron(folder: SourceFolder, { parse, leftOut }: Reading): Promise<Tree[]> {
   const path = "cron/jobs.json";
   if (!(await folder.list("cron"))?.files.includes("jobs.json")) return [];
   try {
     const { jobs } = toTree(parse((await folder.read(path, MAX_CONFIG_BYTES)).toString("utf8")));
-    const list = Array.isArray(jobs) ? jobs.filter(isRecord).slice(0, 1_000) : [];
-    return list.map(({ name, id }, i) => (typeof name === "string" ? name : typeof id === "string" ? id : `job ${i + 1}`).slice(0, 80));
+    return Array.isArray(jobs) ? jobs.filter(isRecord).slice(0, MAX_JOBS) : [];
   } catch (error) {
     leftOut.push({ path, reason: parseReason(error) });
     return [];
