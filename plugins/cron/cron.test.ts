@@ -71,7 +71,7 @@ describe("a job", () => {
     await eventually(() => prompts().length === 1);
     expect(prompts()[0]).toContain("System: Put the bins out.");
     await expect(gateway.rpc("cron.get", { id })).rejects.toMatchObject({ details: { code: "CRON_JOB_NOT_FOUND", jobId: id } });
-    // What became of it can still be read.
+    // Its log can still be read.
     expect((await gateway.rpc<Runs>("cron.runs", { id })).entries).toMatchObject([{ jobId: id, status: "ok" }]);
   });
 

@@ -261,7 +261,13 @@ async function finish(job: Job, { end, session, text, ops = [], hasAlert }: Ende
   const summary = text === undefined || text.trim() === "" ? undefined : summaryOf(text);
   const { status, error, durationMs, at } = end;
   const entry: LogEntry = {
-    ...{ ts: at, jobId: job.id, action: "finished", status, runId, runAtMs: runningAtMs, durationMs },
+    ts: at,
+    jobId: job.id,
+    action: "finished",
+    status,
+    runId,
+    runAtMs: runningAtMs,
+    durationMs,
     ...defined({ error, summary }),
   };
   const sessionPut = session && {

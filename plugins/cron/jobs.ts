@@ -22,7 +22,7 @@ interface Deps {
   tell(job: Job, action: "added" | "updated" | "removed"): void;
 }
 
-/** What operators and agents do with jobs: each change is stored before it is answered. */
+/** Acts of operators and agents on jobs: each change is stored before it is answered. */
 export class Jobs {
   readonly #deps: Deps;
 

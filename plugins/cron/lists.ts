@@ -57,7 +57,7 @@ interface Logs {
   store: () => Pick<Store, "kv">;
 }
 
-/** What became of runs, the newest first: of one job, or of all, those that are gone included. */
+/** Ends of runs, the newest first: of one job, or of all, those that are gone included. */
 export async function listRuns({ id, runId, ...question }: ParamsOf<"cron.runs">, { jobs, rows, store }: Logs, signal: AbortSignal) {
   const removed = await rows.removedLog();
   const known = [...jobs].filter((job) => id === undefined || job.id === id);

@@ -1,4 +1,4 @@
-import type { RunOutcome } from "svc/sdk";
+import type { RunOutcome, SvcConfig } from "svc/sdk";
 import { defined, type Job } from "./job.ts";
 import { nextSlot, staggerOf } from "./schedule.ts";
 
@@ -8,17 +8,8 @@ const BACKOFF_MS = [30_000, 60_000, 300_000, 900_000, 3_600_000];
 /** Errors in a row after which a job is switched off. */
 export const MAX_ERRORS = 10;
 
-export interface RetryRules {
-  maxAttempts: number;
-  backoffMs: readonly number[];
-  retryOn: ReadonlyArray<"rate_limit" | "overloaded" | "timeout" | "network">;
-}
-
-export interface AlertRules {
-  enabled: boolean;
-  after: number;
-  cooldownMs: number;
-}
+export type RetryRules = SvcConfig["cron"]["retry"];
+export type AlertRules = Pick<SvcConfig["cron"]["failureAlert"], "enabled" | "after" | "cooldownMs">;
 
 /** How a run ended. `isForced`: somebody asked for it, whatever the schedule says. */
 export interface End {

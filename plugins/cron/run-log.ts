@@ -1,4 +1,4 @@
-import { isRecord, type Store, type StoreOp } from "svc/sdk";
+import { isRecord, type Store, type StoreOp, type SvcConfig } from "svc/sdk";
 import { CRON_SCOPE, type CronLogPlace } from "svc/sdk/internal";
 import type { LogEntry } from "./job.ts";
 
@@ -10,10 +10,7 @@ const MAX_DROPPED = 200;
 /** Log of runs whose jobs are gone. */
 export const REMOVED = "removed";
 
-export interface LogLimits {
-  keepLines: number;
-  maxBytes: number;
-}
+export type LogLimits = SvcConfig["cron"]["runLog"];
 
 type Kv = Pick<Store, "kv">;
 
@@ -21,12 +18,12 @@ type Kv = Pick<Store, "kv">;
 export async function appendOps(
   store: Kv,
   { owner, place, entry }: { owner: string; place: CronLogPlace; entry: LogEntry },
-  { keepLines, maxBytes }: LogLimits,
+  limits: LogLimits,
 ): Promise<{ ops: StoreOp[]; place: CronLogPlace }> {
   const after = { first: place.first, next: place.next + 1, bytes: place.bytes + sizeOf(entry) };
   const ops: StoreOp[] = [{ op: "kv.put", scope: CRON_SCOPE, key: keyOf(owner, place.next), value: entry }];
   let sizes = new Map<number, number>();
-  const isOver = () => after.next - after.first > 1 && (after.next - after.first > keepLines || after.bytes > maxBytes);
+  const isOver = () => after.next - after.first > 1 && (after.next - after.first > limits.keepLines || after.bytes > limits.maxBytes);
   for (let dropped = 0; isOver() && dropped < MAX_DROPPED; dropped += 1) {
     if (!sizes.has(after.first)) sizes = await sizesIn(store, owner, after.first);
     ops.push({ op: "kv.delete", scope: CRON_SCOPE, key: keyOf(owner, after.first) });

@@ -27,7 +27,7 @@ describe("the nights of daylight saving time", () => {
   });
 });
 
-/** What an expression of plain numbers, lists and steps means in a zone without daylight saving time. */
+/** Meaning of an expression of plain numbers and lists in a zone without daylight saving time. */
 interface Plan {
   minutes: number[];
   hours: number[];

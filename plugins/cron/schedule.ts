@@ -48,7 +48,7 @@ function lastSlot(schedule: CronSchedule, upTo: number): number | undefined {
     const steps = Math.floor((upTo - anchorMs) / everyMs);
     return steps < 0 ? undefined : anchorMs + steps * everyMs;
   }
-  // What runs at the very second of the reference is not before it.
+  // A run at the very second of the reference is not before it.
   const reference = new Date(Math.floor(upTo / 1_000) * 1_000 + 500);
   return patternOf(schedule).previousRuns(1, reference)[0]?.getTime();
 }

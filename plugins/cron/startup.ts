@@ -10,7 +10,7 @@ export const SPACING_MS = 5_000;
 /** Missed times are counted up to this. */
 const MAX_COUNTED = 1_000;
 
-/** What becomes of a job that was due, or at work, while no gateway ran it. */
+/** Fate of a job that was due, or at work, while no gateway ran it. */
 export interface Missed {
   job: Job;
   /** Delay of its run; undefined: it is let go. */
@@ -42,41 +42,40 @@ function dueAt({ state }: Job): number {
   return state.runningAtMs ?? state.nextRunAtMs ?? 0;
 }
 
-/** A missed job as it is stored, with the entry of its log. Pure. @param wasInterrupted its run had begun */
-export function recordMiss(
-  job: Job,
-  { goes, now, wasInterrupted }: { goes: boolean; now: number; wasInterrupted: boolean },
-): { job: Job; entry: LogEntry } {
-  const { state, id } = job;
-  const { runningAtMs } = state;
-  if (runningAtMs !== undefined) {
-    const error = `interrupted: the gateway ended ${wasInterrupted ? "while it ran" : "before it began"}${goes ? "; it goes on" : ""}`;
-    const entry: LogEntry = {
-      ...{ ts: now, jobId: id, action: "finished", status: "error", error },
-      ...{ runId: state.runId ?? "", runAtMs: runningAtMs, durationMs: Math.max(0, now - runningAtMs) },
-    };
-    const { runningAtMs: _, runId: __, resumes: ___, ...rest } = state;
-    const kept = goes ? state : { ...rest, nextRunAtMs: planNext(job, now), lastRunAtMs: runningAtMs };
-    return { job: { ...job, state: defined({ ...kept, lastStatus: "interrupted" as const, lastError: error }) }, entry };
-  }
+interface Stock {
+  /** Its run comes now. */
+  goes: boolean;
+  now: number;
+  /** Its run had begun. */
+  wasInterrupted: boolean;
+}
+
+/** A missed job as it is stored, with the entry of its log. Pure. */
+export function recordMiss(job: Job, stock: Stock): { job: Job; entry: LogEntry } {
+  return job.state.runningAtMs === undefined ? recordSlot(job, stock) : recordCutOff(job, job.state.runningAtMs, stock);
+}
+
+function recordCutOff(job: Job, runningAtMs: number, { goes, now, wasInterrupted }: Stock): { job: Job; entry: LogEntry } {
+  const { runningAtMs: _, runId = "", resumes: __, ...rest } = job.state;
+  const error = `interrupted: the gateway ended ${wasInterrupted ? "while it ran" : "before it began"}${goes ? "; it goes on" : ""}`;
+  const entry = entryOf(job, { ts: now, status: "error", error, runId, runAtMs: runningAtMs, durationMs: Math.max(0, now - runningAtMs) });
+  const state = goes ? job.state : { ...rest, nextRunAtMs: planNext(job, now), lastRunAtMs: runningAtMs };
+  return { job: { ...job, state: defined({ ...state, lastStatus: "interrupted" as const, lastError: error }) }, entry };
+}
+
+function recordSlot(job: Job, { goes, now }: Stock): { job: Job; entry: LogEntry } {
+  const { state, schedule, id } = job;
   const from = state.nextRunAtMs ?? now;
   const count =
-    job.schedule.kind === "at"
-      ? 1
-      : countSlots(job.schedule, { after: Math.max(guardOf(job, now), from - 1), upTo: now, max: MAX_COUNTED });
+    schedule.kind === "at" ? 1 : countSlots(schedule, { after: Math.max(guardOf(job, now), from - 1), upTo: now, max: MAX_COUNTED });
   const times = count <= 1 ? "its time" : `${count === MAX_COUNTED ? `at least ${count}` : count} of its times`;
   const error = `missed ${times} since ${new Date(from).toISOString()}: no gateway ran it${goes ? "; the newest runs now" : ""}`;
-  const entry: LogEntry = {
-    ts: now,
-    jobId: id,
-    action: "finished",
-    status: "skipped",
-    error,
-    runId: `${id}-missed-${from}`,
-    runAtMs: from,
-    durationMs: 0,
-  };
+  const entry = entryOf(job, { ts: now, status: "skipped", error, runId: `${id}-missed-${from}`, runAtMs: from, durationMs: 0 });
   if (goes) return { job, entry };
   const next = { ...state, lastStatus: "skipped" as const, lastError: error, nextRunAtMs: planNext(job, now) };
   return { job: { ...job, state: defined(next) }, entry };
+}
+
+function entryOf({ id }: Job, end: Omit<LogEntry, "jobId" | "action">): LogEntry {
+  return { ...end, jobId: id, action: "finished" };
 }

@@ -52,7 +52,7 @@ export const cronPayload = z.discriminatedUnion("kind", [
 ]);
 
 /** Where the answer of a run goes besides its session. */
-export const cronDelivery = z.strictObject({
+const cronDelivery = z.strictObject({
   mode: z.enum(["none", "announce"]),
   channel: idText(128).optional().describe("`last`, or the id of a channel; default `last`"),
   to: idText(512).optional(),
@@ -61,7 +61,7 @@ export const cronDelivery = z.strictObject({
   bestEffort: z.boolean().optional().describe("a message that no channel takes is no error of the job"),
 });
 
-/** What a job is, as it is asked for. */
+/** Fields of a job, as it is asked for. */
 export const cronJobFields = {
   name: idText(200),
   agentId: idText(64).optional(),
@@ -107,8 +107,5 @@ export const cronJobRow = z.object({
 });
 
 export type CronSchedule = z.output<typeof cronSchedule>;
-export type CronPayload = z.output<typeof cronPayload>;
-export type CronDelivery = z.output<typeof cronDelivery>;
 export type CronJobRow = z.output<typeof cronJobRow>;
-export type CronJobState = z.output<typeof cronJobState>;
 export type CronLogPlace = z.output<typeof logPlace>;

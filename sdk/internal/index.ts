@@ -24,13 +24,9 @@ export { arrivalsOf, inArrivals, itemsOf } from "./arrivals.ts";
 export { formatConfigPath, parseConfigPath, resolveConfigPath, valueAt, withValueAt } from "./config-paths.ts";
 export {
   CRON_SCOPE,
-  type CronDelivery,
   type CronJobRow,
-  type CronJobState,
   type CronLogPlace,
-  type CronPayload,
   type CronSchedule,
-  cronDelivery,
   cronJobFields,
   cronJobKey,
   cronJobRow,

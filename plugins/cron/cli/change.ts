@@ -94,7 +94,10 @@ function runAdd(cli: CliContext, values: CliValues): Promise<number> {
   const text = payload.kind === "agentTurn" ? payload.message : payload.text;
   const job = {
     name: name ?? printableLine(text).slice(0, 80),
-    ...{ schedule, payload, sessionTarget, wakeMode },
+    schedule,
+    payload,
+    sessionTarget,
+    wakeMode,
     ...(agentId ? { agentId } : {}),
     ...(delivery ? { delivery } : {}),
     ...(deleteAfterRun ? { deleteAfterRun } : {}),

@@ -26,7 +26,7 @@ export const jobOptions = {
   once: { kind: "flag", description: "Remove the job once it has succeeded" },
 } as const;
 
-/** What the options say about a job, and nothing else. @throws {SvcError} `usage` */
+/** Parts of a job that the options name. @throws {SvcError} `usage` */
 export function toPatch(values: CliValues, now: number): Patch {
   const schedule = toSchedule(values, now);
   const work = toWork(values);

@@ -30,7 +30,13 @@ export function toJob(job: Tree, name: string, { agents, defaultAgent, now }: Jo
   const delivery = deliveryOf(job, payload);
   if (delivery === "webhook") return "its answers go to a webhook, and those are not sent";
   const made = {
-    ...{ id: idOf(job, name), name, enabled: false, schedule, createdAtMs: now, updatedAtMs: now, configRevision: 1 },
+    id: idOf(job, name),
+    name,
+    enabled: false,
+    schedule,
+    createdAtMs: now,
+    updatedAtMs: now,
+    configRevision: 1,
     ...(agentId === undefined ? {} : { agentId }),
     ...(job.deleteAfterRun === true ? { deleteAfterRun: true } : {}),
     sessionTarget: job.sessionTarget,
