@@ -213,4 +213,27 @@ describe("the config", () => {
     }
     expect(await runs({ id })).toMatchObject({ total: 3, entries: [{ summary: "a3" }, { summary: "a2" }, { summary: "a1" }] });
   });
+
+  test("says how long sessions of runs stay; one that somebody has named stays longer", async () => {
+    const { clock, gateway, turn, ended } = await setup(["one", "two"], {
+      config: { cron: { sessionRetention: "1h" }, session: { maintenance: { mode: "enforce" } } },
+    });
+    await turn("x");
+    for (let n = 1; n <= 2; n += 1) {
+      await clock.advance(MINUTE);
+      await ended(n);
+    }
+    const keys = async () => {
+      const { sessions } = await gateway.rpc<{ sessions: Array<{ key: string }> }>("sessions.list", { limit: 10 });
+      return sessions.map(({ key }) => key).filter((key) => key.includes(":cron:"));
+    };
+    const [kept = ""] = await keys();
+    await gateway.rpc("sessions.patch", { key: kept, label: "keep me" });
+    const { jobs } = await gateway.rpc<{ jobs: Job[] }>("cron.list", {});
+    for (const { id } of jobs) await gateway.rpc("cron.update", { id, patch: { enabled: false } });
+    expect(await keys()).toHaveLength(2);
+    await clock.advance(75 * MINUTE);
+    await eventually(async () => (await keys()).length === 1);
+    expect(await keys()).toEqual([kept]);
+  });
 });

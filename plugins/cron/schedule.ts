@@ -30,7 +30,7 @@ export function nextSlot(schedule: CronSchedule, after: number): number | undefi
   if (schedule.kind === "every") {
     const { everyMs, anchorMs = 0 } = schedule;
     const steps = Math.floor((after - anchorMs) / everyMs) + 1;
-    return anchorMs + Math.max(0, steps) * everyMs;
+    return anchorMs + steps * everyMs;
   }
   return patternOf(schedule).nextRun(new Date(after))?.getTime();
 }
@@ -46,7 +46,7 @@ function lastSlot(schedule: CronSchedule, upTo: number): number | undefined {
   if (schedule.kind === "every") {
     const { everyMs, anchorMs = 0 } = schedule;
     const steps = Math.floor((upTo - anchorMs) / everyMs);
-    return steps < 0 ? undefined : anchorMs + steps * everyMs;
+    return anchorMs + steps * everyMs;
   }
   // A run at the very second of the reference is not before it.
   const reference = new Date(Math.floor(upTo / 1_000) * 1_000 + 500);

@@ -29,7 +29,7 @@ export const cronSchedule = z.discriminatedUnion("kind", [
       .int()
       .min(1_000)
       .max(366 * 86_400_000),
-    anchorMs: epochMs.optional().describe("a moment that the times are counted from; default: when the job was made"),
+    anchorMs: epochMs.optional().describe("a moment that the times are counted from, forward and back; default: when the job was made"),
   }),
   z.strictObject({
     kind: z.literal("cron"),
