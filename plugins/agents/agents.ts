@@ -15,6 +15,7 @@ import { followServers } from "./models/follow-servers.ts";
 import { modelInput } from "./models/input.ts";
 import { createModelStates } from "./models/states.ts";
 import { createToolSupport } from "./models/tool-support.ts";
+import { createWindows } from "./models/windows.ts";
 import { createWorkspaceRecord } from "./registry/workspace-record.ts";
 import { chatCommandOf, obeyInChat } from "./runs/chat-command.ts";
 import { Lanes, placesOf } from "./runs/lanes.ts";
@@ -91,6 +92,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       onChange: () => gateway.invalidateHealth(),
     }),
     toolSupport: createToolSupport(catalog),
+    windows: createWindows(),
     lanes,
     figures,
     sessionLock: new KeyedMutex(),

@@ -7,6 +7,7 @@ import type { ModelChoice } from "./models/choice.ts";
 import type { Cooldown } from "./models/cooldown.ts";
 import type { ModelStates } from "./models/states.ts";
 import type { ToolSupport } from "./models/tool-support.ts";
+import type { Windows } from "./models/windows.ts";
 import type { WorkspaceRecord } from "./registry/workspace-record.ts";
 import type { Lanes } from "./runs/lanes.ts";
 import type { LeftOut } from "./runs/left-out.ts";
@@ -38,6 +39,7 @@ export interface Kit {
   readonly cooldown: Cooldown;
   readonly modelStates: ModelStates;
   readonly toolSupport: ToolSupport;
+  readonly windows: Windows;
   readonly lanes: Lanes;
   readonly figures: AgentFigures;
   /** Guards the row of a session: accept, reset, delete and patch of one key happen one after the other. */

@@ -19,6 +19,7 @@ const modelChoice = z
 const skipBootstrap = z.boolean();
 const bootstrapChars = z.number().int().min(100).max(10_000_000);
 const thinkingLevel = z.enum(["off", "minimal", "low", "medium", "high"]);
+const maxTurns = z.number().int().min(1).max(1_000);
 const runTimeout = duration("s", 1, 86_400);
 
 const texts = {
@@ -29,7 +30,8 @@ const texts = {
   model: "`provider/model`, or a first choice with fallbacks",
   thinkingDefault: "Thinking level of runs that name none",
   timeoutSeconds: "Longest run, counted from its start",
-  contextTokens: "Longest prompt in tokens; unset: the model's window",
+  contextTokens: "Longest prompt and answer in tokens; unset, or longer: the model's window",
+  maxTurns: "Answers of the model in one run; the last one has to do without tools",
 };
 
 /** Settings that an agent may override. */
@@ -42,6 +44,7 @@ const perAgent = {
   thinkingDefault: thinkingLevel.optional().describe(texts.thinkingDefault),
   timeoutSeconds: runTimeout.optional().describe(texts.timeoutSeconds),
   contextTokens: z.number().int().min(1).optional().describe(texts.contextTokens),
+  maxTurns: maxTurns.optional().describe(texts.maxTurns),
   tools: agentToolsSchema.optional(),
   heartbeat: heartbeatSchema.optional(),
   memorySearch: memorySearchSchema.optional(),
@@ -61,6 +64,7 @@ const defaults = z
     bootstrapTotalMaxChars: bootstrapChars.default(150_000).describe(texts.bootstrapTotalMaxChars),
     thinkingDefault: thinkingLevel.default("low").describe(texts.thinkingDefault),
     timeoutSeconds: defaulted(runTimeout, 600, 600).describe(texts.timeoutSeconds),
+    maxTurns: maxTurns.default(50).describe(texts.maxTurns),
     models: documented(z.record(z.string().min(1), listedModel), {})
       .meta({ reload: "hot" })
       .describe("By `provider/model`; when not empty, only these may replace the agent's own model"),

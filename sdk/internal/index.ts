@@ -15,6 +15,7 @@ export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
 export { idText } from "../protocol/methods/fields.ts";
+export { cutFramedAt } from "../text/external-content.ts";
 export { opening } from "../text/external-markers.ts";
 export { foldLookAlikes } from "../text/fold.ts";
 export { idExpectation, idFault, idPattern, isWellFormed, toIdText, toWellFormed } from "../text/id-text.ts";

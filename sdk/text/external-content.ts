@@ -102,22 +102,33 @@ const REPAIR_CHARS = 200;
  */
 export function cutFramed(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
+  const room = maxChars - REPAIR_CHARS;
+  const place = { head: Math.floor(room * 0.7), tail: text.length - Math.floor(room * 0.2) };
+  return cutFramedAt(text, place, (chars) => `\n[… ${chars} characters left out …]\n`);
+}
+
+/**
+ * Leaves out what stands between two places of a text. A frame that is cut is closed before the note and opened again behind it; no marker and no surrogate pair is
+ * split.
+ * @param place end of the first part and start of the last, in UTF-16 units
+ * @param note text in the place of what is left out, by its length
+ */
+export function cutFramedAt(text: string, place: { head: number; tail: number }, note: (chars: number) => string): string {
   const markers = [...text.matchAll(writtenMarker)].map((match) => ({
     start: match.index,
     end: match.index + match[0].length,
     id: match[2] as string,
     isEnd: match[1] !== undefined,
   }));
-  const room = maxChars - REPAIR_CHARS;
-  const cutHead = wholeEnd(text, Math.floor(room * 0.7));
-  const cutTail = wholeStart(text, text.length - Math.floor(room * 0.2));
+  const cutHead = wholeEnd(text, place.head);
+  const cutTail = wholeStart(text, place.tail);
   const headEnd = markers.find((one) => one.start < cutHead && one.end > cutHead)?.start ?? cutHead;
   const tailStart = markers.find((one) => one.start < cutTail && one.end > cutTail)?.end ?? cutTail;
   const open = openAt(markers, headEnd);
   const reopened = openAt(markers, tailStart);
   return [
     text.slice(0, headEnd),
-    `\n[… ${tailStart - headEnd} characters left out …]\n`,
+    note(tailStart - headEnd),
     ...(open !== undefined && open !== reopened ? [`${endMarker(open)}\n`] : []),
     ...(reopened !== undefined && open !== reopened ? [`${beginMarker(reopened)}\n`] : []),
     text.slice(tailStart),

@@ -11,9 +11,13 @@ export interface ToolCall {
   update(text: string): void;
 }
 
+/** Part of the result of a tool; `data` is base64. A model that reads no pictures gets a note in the place of one. */
+export type ToolContent = { type: "text"; text: string } | { type: "image"; mimeType: string; data: string };
+
 /** Result of a tool for the model. `details` is the machine-readable form, for events and the UI. */
 export interface ToolResult {
-  content: Array<{ type: "text"; text: string }>;
+  /** At most eight pictures, PNG, JPEG, GIF or WebP, each of at most 6 MiB; others are left out with a note. */
+  content: ToolContent[];
   details?: unknown;
   isError?: boolean;
 }

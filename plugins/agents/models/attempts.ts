@@ -1,4 +1,4 @@
-import { cutEnd, isModelError, isSvcError, ModelError, messageOf } from "svc/sdk";
+import { cutEnd, isModelError, isSvcError, ModelError, type ModelFault, messageOf } from "svc/sdk";
 import { advances, retryDelay } from "./backoff.ts";
 import type { Candidate } from "./choice.ts";
 import { type Cooldown, restingId } from "./cooldown.ts";
@@ -14,8 +14,10 @@ export interface AttemptOptions<T> {
   isVisible(): boolean;
   /** Something of this run was already shown: no other model. */
   mayFailover(): boolean;
-  /** Makes the request smaller after `context_overflow`; false when that is not possible. */
-  shrink(): boolean;
+  /** Makes the request smaller after `context_overflow`, at most three times per candidate; false when that is not possible. */
+  shrink(candidate: Candidate, error: ModelError): boolean | Promise<boolean>;
+  /** Takes another candidate longer requests? Default: it does not, as far as anybody knows. */
+  isRoomier?(candidate: Candidate, than: Candidate): boolean;
   onRetry(candidate: Candidate, error: ModelError, pauseMs: number): void;
   pause(ms: number): Promise<void>;
   random(): number;
@@ -28,15 +30,20 @@ export interface AttemptOptions<T> {
 export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ value: T; candidate: Candidate }> {
   const failures: Failure[] = [];
   const order = inOrder(options.candidates, options.cooldown);
+  let tooSmall: Candidate | undefined;
+  const isFit = (candidate: Candidate) => tooSmall === undefined || options.isRoomier?.(candidate, tooSmall) === true;
   for (const [i, candidate] of order.entries()) {
+    if (!isFit(candidate)) continue;
     try {
       const value = await withRetries(candidate, options, { isLast: i === order.length - 1 });
       if (options.isCurrent(candidate)) options.cooldown.succeeded(candidate.provider.id, candidate.model);
       return { value, candidate };
     } catch (error) {
-      if (!isModelError(error) || !advances(error.fault)) throw error;
+      if (isModelError(error) && error.fault === "context_overflow") tooSmall = candidate;
+      const isOverflow = tooSmall === candidate && order.slice(i + 1).some(isFit);
+      if (!isModelError(error) || (!advances(error.fault) && !isOverflow)) throw error;
       // An answer without a word says nothing about the next question, a replaced provider nothing about its successor.
-      if (error.fault !== "content_filter" && error.fault !== "empty" && options.isCurrent(candidate))
+      if (!harmless.has(error.fault) && options.isCurrent(candidate))
         options.cooldown.failed(
           restingId({ provider: candidate.provider.id, model: candidate.model }, error.fault),
           error.fault,
@@ -49,10 +56,15 @@ export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ val
   throw joined(failures);
 }
 
+/** Faults that say nothing about the next request of another conversation. */
+const harmless: ReadonlySet<ModelFault> = new Set(["content_filter", "empty", "context_overflow"]);
+
 /** A server that may take longer to begin its answer had its time: a second request would begin the same work anew. */
 const PATIENT_MS = 120_000;
 /** Longest text of all failures together. */
 const MAX_JOINED_CHARS = 2_000;
+
+const MAX_SHRINKS = 3;
 
 interface Failure {
   provider: string;
@@ -83,15 +95,15 @@ function inOrder(candidates: readonly Candidate[], cooldown: Cooldown): Candidat
 async function withRetries<T>(candidate: Candidate, options: AttemptOptions<T>, at: { isLast: boolean }): Promise<T> {
   const ready = candidate.provider.available();
   if (!ready.ok) throw new ModelError("auth", `model provider "${candidate.provider.id}" is not ready: ${ready.reason}`);
-  let shrunk = false;
+  let shrinks = 0;
   for (let retry = 1; ; ) {
     try {
       return await options.attempt(candidate, at);
     } catch (raw) {
       const error = asModelError(raw);
       if (!error || options.isVisible()) throw raw;
-      if (error.fault === "context_overflow" && !shrunk && options.shrink()) {
-        shrunk = true;
+      if (error.fault === "context_overflow" && shrinks < MAX_SHRINKS && (await options.shrink(candidate, error))) {
+        shrinks += 1;
         continue;
       }
       const isSlow = (candidate.provider.firstAnswerMs ?? 0) > PATIENT_MS;

@@ -269,12 +269,21 @@ describe("retries and failover", () => {
     });
   });
 
-  test("a request that is too long is made smaller once", async () => {
-    expect(await run([fault("context_overflow"), "hello"], { shrink: () => true })).toMatchObject({ value: "hello", asked: ["a", "a"] });
-    expect(await run([fault("context_overflow"), fault("context_overflow"), "hello"], { shrink: () => true })).toMatchObject({
-      value: "context_overflow",
-      asked: ["a", "a"],
-    });
+  test("a request that is too long is made smaller as long as that is possible, at most three times", async () => {
+    const long = fault("context_overflow");
+    let left = 1;
+    const once = () => left-- > 0;
+    expect(await run([long, "hello"], { shrink: async () => true })).toMatchObject({ value: "hello", asked: ["a", "a"] });
+    expect(await run([long, long, "hello"], { shrink: once })).toMatchObject({ value: "context_overflow", asked: ["a", "a"] });
+    expect(await run([long, long, long, long, "hello"], { shrink: () => true })).toMatchObject({ value: "context_overflow" });
+  });
+
+  test("a request that stays too long goes to a model with a larger window, and nobody rests for it", async () => {
+    const cooldown = new Cooldown(() => 0);
+    const isRoomier = ({ provider: { id } }: Candidate) => id === "b";
+    expect(await run([fault("context_overflow"), "hello"], { cooldown, isRoomier })).toMatchObject({ value: "hello", asked: ["a", "b"] });
+    expect(cooldown.rests("a")).toBe(false);
+    expect(await run([fault("context_overflow"), "hello"], { isRoomier: () => false })).toMatchObject({ asked: ["a"] });
   });
 
   test("all of them failing ends with the last fault", async () => {

@@ -17,6 +17,7 @@ import { catalogProfiles, groupTools, toolSource } from "../tools/catalog.ts";
 import { isInvokable } from "../tools/outside-policy.ts";
 import { whereaboutsIn } from "../tools/place.ts";
 import { isLeft } from "../tools/policy.ts";
+import { textsOf } from "../tools/tool-content.ts";
 
 /** `tools.catalog`, `tools.effective`, `tools.invoke`. */
 export function registerToolMethods(ctx: PluginContext, kit: Kit): void {
@@ -99,7 +100,7 @@ function isOwner({ client }: RpcCall): boolean {
 function answer(result: ToolResult): JsonObject {
   const { isError, ...output } = result;
   if (!isError) return { ok: true, output };
-  return { ok: false, output, error: { code: "failed", message: output.content.map(({ text }) => text).join("\n") } };
+  return { ok: false, output, error: { code: "failed", message: textsOf(output.content).join("\n") } };
 }
 
 /** A tool that policy refuses cannot be told from one that is not there. */

@@ -1,14 +1,12 @@
 import type { JsonObject, MessageRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
-import { sinceCompaction } from "../sessions/compaction.ts";
-import { newestMessages } from "../sessions/newest-messages.ts";
+import { SUMMARY_HEAD, sinceCompaction } from "../sessions/compaction.ts";
+import { MAX_ROWS, readTranscript } from "../sessions/read-transcript.ts";
 import { unstoredRows } from "./given-history.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 import { fromFirstUser, orderByRun, toModelMessages } from "./transcript.ts";
 
-/** Rows of a transcript that are read for one run. */
-const MAX_ROWS = 400;
 /** Times that runs are looked up while others end. */
 const MOST_READS = 4;
 
@@ -16,9 +14,9 @@ type UserMessage = Extract<PromptMessage, { role: "user" }>;
 
 /** Messages the model reads: the summary of removed turns, the earlier turns, then the present one with the messages that joined it. */
 export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]> {
-  const stored = await newestMessages(kit.store(), run.sessionId, { limit: MAX_ROWS });
+  const stored = await readTranscript(kit.store(), run.sessionId);
   const own = new Set([run, ...run.followers].map((r) => r.id));
-  const { rows: sinceThen, summary } = sinceCompaction(stored);
+  const { rows: sinceThen, summary, compactedAt } = sinceCompaction(stored);
   const rows = [...unstoredRows(run, MAX_ROWS - stored.length), ...sinceThen];
   const read = run.heartbeat?.lightContext ? rows.filter((row) => row.runId !== undefined && own.has(row.runId)) : rows;
   const turnOf = await turnFinder(kit, read);
@@ -27,12 +25,18 @@ export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]>
   const ordered = toModelMessages(
     orderByRun(read, run.id, (id) => (waiting.has(id) ? undefined : turnOf(id))),
     own,
+    compactedAt,
   );
   // Where older rows were left unread, the rest of a turn comes first, which nobody understands.
   const messages = rows.length < MAX_ROWS ? ordered : [...fromFirstUser(ordered)];
-  const leftOut = kit.leftOut.take(run.sessionKey);
-  if (summary !== undefined && !run.heartbeat?.lightContext) before(messages.find(isUser), summary);
-  if (leftOut !== undefined) before(messages.findLast(isUser), leftOut);
+  run.leftOutNote ??= kit.leftOut.take(run.sessionKey);
+  if (summary !== undefined && !run.heartbeat?.lightContext) {
+    const [first] = messages;
+    const text = `${SUMMARY_HEAD}\n${summary}`;
+    if (first?.role === "user") before(first, text);
+    else messages.unshift({ role: "user", content: [{ type: "text", text }] });
+  }
+  if (run.leftOutNote !== undefined) before(messages.findLast(isUser), run.leftOutNote);
   return messages;
 }
 

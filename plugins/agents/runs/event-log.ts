@@ -62,6 +62,11 @@ export class EventLog {
 
   #keep(event: RunEvent): void {
     const entry = this.#entries.at(-1);
+    if (entry && isUpdate(entry.last) && isUpdate(event) && entry.last.data.toolCallId === event.data.toolCallId) {
+      // Only the newest line of progress says anything.
+      entry.last = event;
+      return;
+    }
     if (!entry || !continues(entry.last, event)) {
       this.#entries.push({ last: event, delta: undefined });
       return;
@@ -70,6 +75,10 @@ export class EventLog {
     entry.delta = (entry.delta ?? deltaOf(entry.last)) + deltaOf(event);
     entry.last = event;
   }
+}
+
+function isUpdate({ stream, data }: RunEvent): boolean {
+  return stream === "tool" && data.phase === "update";
 }
 
 function eventOf({ last, delta }: Entry): RunEvent {

@@ -2,9 +2,10 @@ import { type ActiveSpan, agentSetting, messageOf } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import { present } from "../sessions/find.ts";
+import { blankRow } from "./blank-row.ts";
 import { RunFailure } from "./failure.ts";
 import { fail, succeed } from "./finish.ts";
-import { blankRow, type LoopResult, runLoop } from "./loop.ts";
+import { type LoopResult, runLoop } from "./loop.ts";
 import type { Run } from "./run.ts";
 import { commitRun, runRow } from "./writes.ts";
 

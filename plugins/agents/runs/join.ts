@@ -11,9 +11,19 @@ export function takeSteered(run: Run, kit: Kit): Run[] {
   return taken;
 }
 
+/** Is there a message that the next call of `takeSteered` would take? */
+export function steeringWaits(run: Run, kit: Kit): boolean {
+  const next = waitingRuns(kit, run.sessionKey)[0];
+  return next?.mode === "steer" && next.job !== undefined && fits(run, next);
+}
+
+function fits(lead: Run, run: Run): boolean {
+  return run.sessionId === lead.sessionId && placeOf(run) === placeOf(lead);
+}
+
 /** From here on the turn of `lead` answers the message of `run`, too. An answer has one way to go: messages from different places have a turn each. */
 export function absorb(lead: Run, run: Run, kit: Kit): boolean {
-  if (run.sessionId !== lead.sessionId || placeOf(run) !== placeOf(lead)) return false;
+  if (!fits(lead, run)) return false;
   if (!run.job || !kit.lanes.remove(run.job)) return false;
   run.lead = lead;
   lead.followers.push(run);

@@ -3,16 +3,14 @@ import { whileAlive } from "../common/abort.ts";
 import { digestOf } from "../common/digest.ts";
 import { optionalService } from "../common/optional-service.ts";
 import type { Kit } from "../kit.ts";
-import type { Candidate } from "../models/choice.ts";
 import { isStatelessKey } from "../sessions/stateless.ts";
 import { conversation } from "./conversation.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
-import { fitMessages } from "./transcript.ts";
+import { textTokens, toolsTokens } from "./tokens.ts";
 
-/** Assumed when nothing is known about a model; a token is taken as three characters. */
-const DEFAULT_WINDOW_TOKENS = 128_000;
-const CHARS_PER_TOKEN = 3;
+/** Before a model is asked. */
+const LEAST_ROOM_TOKENS = 4_096;
 /** Of each text of the first message, what tells conversations apart. */
 const OPENING_CHARS = 4_000;
 
@@ -22,13 +20,17 @@ export interface Prompt {
   systemWithoutTools: string;
   tools: ModelToolSpec[];
   messages: PromptMessage[];
+  /** Tokens of the system prompt and the tools. */
+  fixed: number;
+  /** Tokens that the messages may take, as the model that was asked last has it. */
+  room: number;
   thinking: string;
   /** The same for all requests of one conversation. */
   cacheKey: string;
 }
 
 /** Everything a model gets to read. No directory is listed and nothing is read again that did not change. */
-export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | undefined): Promise<Prompt> {
+export async function buildPrompt(run: Run, kit: Kit): Promise<Prompt> {
   const session = await kit.store().sessions.get(run.sessionKey);
   const isGroup = session?.kind === "group";
   const now = kit.ctx.clock.now();
@@ -45,17 +47,27 @@ export async function buildPrompt(run: Run, kit: Kit, candidate: Candidate | und
     [...stable, situation(run, now), ...parts.context, run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
   const system = toText(parts.system);
   const advice = memoryAdvice(citations);
-  const known = candidate && kit.catalog.known(candidate.provider).find((m) => m.id === candidate.model);
-  const window = agentSetting(kit.config, run.agent.id, "contextTokens") ?? known?.contextWindow ?? DEFAULT_WINDOW_TOKENS;
-  const messages = fitMessages(await conversation(run, kit), window * CHARS_PER_TOKEN - system.length);
+  const messages = await conversation(run, kit);
+  const tools = specs.filter((s) => parts.tools.includes(s.name));
   return {
     system,
     systemWithoutTools: toText(parts.system.filter((part) => part !== advice)),
-    tools: specs.filter((s) => parts.tools.includes(s.name)),
+    tools,
+    fixed: textTokens(system) + toolsTokens([...tools, ...(run.request.clientTools ?? [])]),
+    room: LEAST_ROOM_TOKENS,
     messages,
     thinking: thinkingOf(run, kit, session),
     cacheKey: isStatelessKey(run.sessionKey) ? digestOf([system, openingOf(messages)]) : digestOf([run.sessionKey, run.sessionId]),
   };
+}
+
+/** The messages with one more text of the user's side at their end. */
+export function withText(messages: readonly PromptMessage[], text: string): PromptMessage[] {
+  const last = messages.at(-1);
+  const part = { type: "text" as const, text };
+  // Not every vendor takes two messages of a user in a row.
+  if (last?.role === "user") return [...messages.slice(0, -1), { ...last, content: [...last.content, part] }];
+  return [...messages, { role: "user", content: [part] }];
 }
 
 type Parts = Record<"system" | "context" | "tools", readonly string[]>;

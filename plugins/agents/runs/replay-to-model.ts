@@ -3,7 +3,11 @@ import type { AssistantPart, ModelInput, ModelMessage, UserPart } from "svc/sdk"
 import type { ModelRef } from "../models/choice.ts";
 
 /** A message of a prompt, before it is known which model reads it: an answer says which one wrote it, as far as that is known. */
-export type PromptMessage = ModelMessage & { writtenBy?: ModelRef | undefined };
+export type PromptMessage = ModelMessage & {
+  writtenBy?: ModelRef | undefined;
+  /** Tokens of the request that it answers and of itself, as its vendor counted them; absent where the prompt has changed since. */
+  usedTokens?: number | undefined;
+};
 
 /** The model that is to read a prompt. `input`: what it reads, absent when nobody says. */
 export interface Reader extends ModelRef {
@@ -20,7 +24,8 @@ export function forModel(messages: readonly PromptMessage[], reader: Reader): Mo
   const ids = new Map<string, string>();
   return messages.map((message): ModelMessage => {
     if (message.role === "user") return { role: "user", content: message.content.map((part) => readable(part, reader.input)) };
-    if (message.role === "tool") return { ...message, toolCallId: ids.get(message.toolCallId) ?? message.toolCallId };
+    if (message.role === "tool")
+      return readableResult({ ...message, toolCallId: ids.get(message.toolCallId) ?? message.toolCallId }, reader.input);
     const isOwn = message.writtenBy?.provider === reader.provider && message.writtenBy.model === reader.model;
     const content = joinedTexts(isOwn ? message.content : message.content.flatMap(withoutMeta));
     return {
@@ -57,6 +62,14 @@ function withoutMeta(part: AssistantPart): AssistantPart[] {
 /** The same for the same id, wherever it stands. */
 function plain(id: string): string {
   return plainId.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
+}
+
+/** Pictures in a result go to models that are known to see: most of the others refuse the whole request. */
+function readableResult(message: Extract<ModelMessage, { role: "tool" }>, input: readonly ModelInput[] | undefined): ModelMessage {
+  const { images, ...rest } = message;
+  if (!images || input?.includes("image")) return message;
+  const note = images.map(() => "[image, which this model cannot see]").join("\n");
+  return { ...rest, text: rest.text === "" ? note : `${rest.text}\n${note}` };
 }
 
 function readable(part: UserPart, input: readonly ModelInput[] | undefined): UserPart {

@@ -12,6 +12,7 @@ import {
 import { cutBytes } from "../common/cut.ts";
 import { toWireMessage, unframed, visibleText } from "../sessions/display.ts";
 import { messagesTopic, SESSIONS_TOPIC, type Subscriptions } from "../sessions/subscriptions.ts";
+import { textsOf } from "../tools/tool-content.ts";
 import { joinDeltas } from "./event-log.ts";
 import type { RunFailure } from "./failure.ts";
 import type { Run } from "./run.ts";
@@ -19,7 +20,22 @@ import type { Run } from "./run.ts";
 /** Longest tool result inside an event. */
 const MAX_RESULT_BYTES = 65_536;
 
+/** Longest line of progress. */
+const MAX_UPDATE_CHARS = 2_000;
+
 const nobody: ReadonlySet<string> = new Set();
+
+/** What is told of a compaction in a run. */
+type CompactionEvent =
+  | { phase: "start"; reason: "threshold" | "overflow" }
+  | {
+      phase: "end";
+      reason: "threshold" | "overflow";
+      willRetry: boolean;
+      tokensBefore?: number;
+      tokensAfter?: number;
+      warning?: string;
+    };
 
 type AgentPayload = Omit<RunEvent, "stream"> & { stream: RunEvent["stream"] | "item" };
 
@@ -107,7 +123,17 @@ export class RunEvents {
     this.#ctx.emit("chat", chatOf(run, { state: "status", phase: "waiting_for_model" }), { only: this.#follows(run), droppable: true });
   }
 
-  compaction(run: Run, data: { phase: "start" } | { phase: "end"; willRetry: boolean }): void {
+  /** A line of progress of a tool at work. A slow connection gets the newest. */
+  toolUpdate(run: Run, { id, name }: { id: string; name: string }, text: string): void {
+    const content = [{ type: "text", text: cutEnd(text, MAX_UPDATE_CHARS) }];
+    const event = this.#record(run, "tool", { phase: "update", name, toolCallId: id, partialResult: { content } });
+    const sees = seesTools(run);
+    const merge = { key: `update:${run.id}:${id}`, join: newest };
+    this.#ctx.emit("agent", event, { only: sees, merge });
+    this.#ctx.emit("session.tool", event, { topic: messagesTopic(run.sessionKey), only: (client) => !sees(client), merge });
+  }
+
+  compaction(run: Run, data: CompactionEvent): void {
     this.#emitAgent(run, this.#record(run, "compaction", data));
   }
 
@@ -220,14 +246,18 @@ function stepOf(itemId: string, name: string, rest: JsonObject): JsonObject {
 }
 
 function shownResult({ content: framed, details }: ToolResult): JsonObject {
-  const content = framed.map((part) => ({ ...part, text: unframed(part.text) }));
-  const size = content.reduce((sum, c) => sum + Buffer.byteLength(c.text), 0);
+  const content = framed.map((part) => (part.type === "text" ? { ...part, text: unframed(part.text) } : part));
+  const size = content.reduce((sum, c) => sum + (c.type === "text" ? Buffer.byteLength(c.text) : c.data.length), 0);
   if (size <= MAX_RESULT_BYTES) {
     const small = details !== undefined && Buffer.byteLength(JSON.stringify(details) ?? "") <= MAX_RESULT_BYTES;
     return { result: { content, ...(small ? { details } : {}) } };
   }
-  const text = cutBytes(content.map((c) => c.text).join("\n"), MAX_RESULT_BYTES);
+  const text = cutBytes(textsOf(content).join("\n"), MAX_RESULT_BYTES);
   return { result: { content: [{ type: "text", text }] }, truncated: true };
+}
+
+function newest(_earlier: unknown, later: unknown): unknown {
+  return later;
 }
 
 function joinAgentText(earlier: unknown, later: unknown): unknown {

@@ -114,7 +114,10 @@ test("a prompt that is too long is told to be made shorter, and then tried again
   await gw.ask({ sessionKey: "long", model: "script/long", idempotencyKey: "long-1" }, client);
 
   const told = frames.filter((f) => f.payload.stream === "compaction").map((f) => f.payload.data);
-  expect(told).toEqual([{ phase: "start" }, { phase: "end", willRetry: true }]);
+  expect(told).toEqual([
+    { phase: "start", reason: "overflow" },
+    { phase: "end", reason: "overflow", willRetry: true, tokensBefore: expect.any(Number), tokensAfter: expect.any(Number) },
+  ]);
 });
 
 describe("a label", () => {

@@ -87,6 +87,10 @@ export class Run {
   lead: Run | undefined;
   /** Runs whose messages this turn answers, too, in order of acceptance. */
   followers: Run[] = [];
+  /** Note about messages that were left out before this one, as the model reads it. */
+  leftOutNote: string | undefined;
+  /** The agent had its chance to write down what the compaction of this run may lose. */
+  hasFlushed = false;
   /** Too many were waiting: it never gets a turn. */
   isLeftOut = false;
 
@@ -209,6 +213,11 @@ export class Run {
   /** Whether anything readable was shown so far. */
   get visible(): boolean {
     return this.itemText !== "" || this.texts.length > 0 || this.hasToolInput;
+  }
+
+  /** Counts a request whose answer does not belong to the conversation. */
+  countAside(usage: Usage): void {
+    this.usage = addUsage(this.usage, usage);
   }
 
   /** Counts one request of a model. */

@@ -2,7 +2,7 @@ import type { MessageBlock, MessageRow, ModelMessage } from "svc/sdk";
 import { describe, expect, test } from "vitest";
 import { growth, LINEAR } from "../../../test/tools/growth.ts";
 import { missingTurns } from "./given-history.ts";
-import { dropOlderHalf, fitMessages, fromFirstUser, orderByRun, toModelMessages } from "./transcript.ts";
+import { fitMessages, fromFirstUser, orderByRun, toModelMessages } from "./transcript.ts";
 
 let seq = 0;
 
@@ -18,6 +18,10 @@ function calling(id: string, runId: string, text = ""): MessageRow {
 
 function result(id: string, runId: string, text: string): MessageRow {
   return row("toolResult", text, { runId, toolCallId: id, toolName: "find" });
+}
+
+function toolOf(toolCallId: string) {
+  return { role: "tool", toolCallId, name: "find" };
 }
 
 function texts(rows: readonly MessageRow[]): string {
@@ -97,7 +101,8 @@ describe("messages for a vendor", () => {
   });
 
   describe("pictures", () => {
-    const image = (data = "AAAA"): MessageBlock => ({ type: "image", mimeType: "image/png", data });
+    let made = 0;
+    const image = (data = `AAAA${(made++).toString().padStart(4, "0")}`): MessageBlock => ({ type: "image", mimeType: "image/png", data });
     const sent = (turns: MessageBlock[][]) => {
       const rows = turns.map((content, i) => ({ ...row("user", "", { runId: String(i) }), content }));
       const last = new Set([String(turns.length - 1)]);
@@ -110,8 +115,25 @@ describe("messages for a vendor", () => {
     });
 
     test("of earlier turns are 20 MiB at most", () => {
-      const large = () => image("A".repeat((15 * 1024 * 1024 * 4) / 3));
+      const large = () => image("A".repeat((15 * 1024 * 1024 * 4) / 3 + made++));
       expect(sent([[image()], [large()], [large()], [image()], [image()]])).toEqual([0, 0, 1, 1, 1]);
+    });
+
+    test("that are the same go out once, where they were seen last", () => {
+      expect(sent([[image("AAAA")], [image("AAAA")], [image("BBBB")], []])).toEqual([0, 1, 1, 0]);
+    });
+
+    test("of results count with the others, and are a note with their size when they are too old", () => {
+      const png = Buffer.alloc(32);
+      png.writeUInt32BE(0x89504e47, 0);
+      png.writeUInt32BE(640, 16);
+      png.writeUInt32BE(480, 20);
+      const shown = { ...result("t1", "1", "seen:"), content: [{ type: "text" as const, text: "seen:" }, image(png.toString("base64"))] };
+      const later = Array.from({ length: 8 }, () => ({ ...row("user", "", { runId: "2" }), content: [image()] }));
+      const resultIn = (rows: MessageRow[]) => toModelMessages(rows, new Set(["9"])).find(({ role }) => role === "tool");
+
+      expect(resultIn([calling("t1", "1"), shown])).toMatchObject({ text: "seen:", images: [{ mimeType: "image/png" }] });
+      expect(resultIn([calling("t1", "1"), shown, ...later])).toEqual({ ...toolOf("t1"), text: "seen:\n[image 640x480]" });
     });
 
     test("that were left out, or are too old, are a note", () => {
@@ -141,24 +163,18 @@ describe("length", () => {
   const said = (text: string): ModelMessage => ({ role: "assistant", content: [{ type: "text", text }] });
 
   test("the newest turns that fit are kept, beginning at a user message", () => {
-    const messages = [user("1234"), said("1234"), user("1234"), said("1234")];
-    expect(fitMessages(messages, 16)).toHaveLength(4);
-    expect(fitMessages(messages, 15)).toEqual(messages.slice(2));
+    const messages = [user("123"), said("123"), user("123"), said("123")];
+    expect(fitMessages(messages, 20)).toHaveLength(4);
+    expect(fitMessages(messages, 19)).toEqual(messages.slice(2));
     expect(fitMessages(messages, 1)).toEqual(messages.slice(2));
   });
 
   test("a history that begins with an answer stays whole while it fits", () => {
-    const messages = [said("1234"), user("1234"), said("1234"), user("1234")];
-    expect(fitMessages(messages, 16)).toEqual(messages);
-    expect(fitMessages(messages, 15)).toEqual(messages.slice(1));
+    const messages = [said("123"), user("123"), said("123"), user("123")];
+    expect(fitMessages(messages, 20)).toEqual(messages);
+    expect(fitMessages(messages, 19)).toEqual(messages.slice(1));
     expect(fromFirstUser(messages)).toEqual(messages.slice(1));
-    expect(fromFirstUser([said("1234")])).toEqual([said("1234")]);
-  });
-
-  test("the older half goes at a user message, the present turn stays", () => {
-    const messages = [user("a"), said("b"), user("c"), said("d"), user("e")];
-    expect(dropOlderHalf(messages)).toEqual(messages.slice(4));
-    expect(dropOlderHalf([user("a"), said("b")])).toBeUndefined();
+    expect(fromFirstUser([said("123")])).toEqual([said("123")]);
   });
 });
 

@@ -1,6 +1,8 @@
-import { type AssistantPart, type MessageBlock, type MessageRow, type ModelMessage, oneLine, type UserPart } from "svc/sdk";
+import { type AssistantPart, type MessageBlock, type MessageRow, type ModelMessage, oneLine, type ToolImage, type UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
+import { pictureSize } from "./picture-size.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
+import { messageTokens } from "./tokens.ts";
 
 /** Text for the model when the result of a call was never stored. */
 const NO_RESULT = "(no result: the run ended before the tool did)";
@@ -29,8 +31,9 @@ export function orderByRun(rows: readonly MessageRow[], present: string, turnOf:
 /**
  * Rows as a vendor wants them: every call has exactly one result right behind it, and no result stands alone.
  * @param present runs of the present turn
+ * @param countedAfter sequence number behind which the tokens that rows tell are those of the prompt as it is
  */
-export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>): PromptMessage[] {
+export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>, countedAfter = 0): PromptMessage[] {
   const out: PromptMessage[] = [];
   const results = new Results(rows);
   const shown = picturesWithin(rows, present);
@@ -47,12 +50,17 @@ export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySe
     }
     const content = answerParts(row);
     if (content.every(({ type }) => type === "reasoning")) continue;
-    const { provider, model } = row;
-    out.push({ role: "assistant", content, ...(provider === undefined || model === undefined ? {} : { writtenBy: { provider, model } }) });
+    const { provider, model, usage, seq } = row;
+    out.push({
+      role: "assistant",
+      content,
+      ...(provider === undefined || model === undefined ? {} : { writtenBy: { provider, model } }),
+      ...(usage && usage.total > 0 && seq > countedAfter ? { usedTokens: usage.total } : {}),
+    });
     const toolCalls = content.flatMap((part) => (part.type === "toolCall" ? [part] : []));
     for (const call of toolCalls) {
       // Some vendors number their calls anew in each turn: the next free result after the call is meant.
-      out.push(toolMessage(call, results.take(call.id, i)));
+      out.push(toolMessage(call, results.take(call.id, i), shown));
     }
   }
   return out;
@@ -86,10 +94,26 @@ function isOf(row: MessageRow | undefined, runs: ReadonlySet<string>): boolean {
   return row?.runId !== undefined && runs.has(row.runId);
 }
 
-function toolMessage(call: { id: string; name: string }, result: MessageRow | undefined): ModelMessage {
+function toolMessage(call: { id: string; name: string }, result: MessageRow | undefined, shown: ReadonlySet<Picture>): ModelMessage {
   const base = { role: "tool" as const, toolCallId: call.id, name: call.name };
   if (!result) return { ...base, text: NO_RESULT, isError: true };
-  return { ...base, text: textOf(result.content), ...(result.isError ? { isError: true } : {}) };
+  return { ...base, ...resultContent(result.content, shown), ...(result.isError ? { isError: true } : {}) };
+}
+
+/** Content of a result as models take it. @param shown pictures that are sent; absent: all */
+export function resultContent(
+  content: readonly MessageBlock[],
+  shown?: ReadonlySet<Picture>,
+): Pick<Extract<ModelMessage, { role: "tool" }>, "text" | "images"> {
+  const images: ToolImage[] = [];
+  const texts = content.flatMap((block) => {
+    if (block.type === "text") return [block.text];
+    if (block.type !== "image") return [];
+    if (block.data === "" || (shown && !shown.has(block))) return [noteOf(block)];
+    images.push({ mimeType: block.mimeType, data: block.data });
+    return [];
+  });
+  return { text: texts.join("\n"), ...(images.length === 0 ? {} : { images }) };
 }
 
 /** The parts of a stored answer. One that was cut off keeps its text: its reasoning is not whole, and its vendor would refuse it. */
@@ -116,24 +140,17 @@ function objectOf(args: unknown): unknown {
   return typeof args === "object" && args !== null ? args : {};
 }
 
-/** Drops the older half of what comes before the present turn, at a user message; undefined when nothing can go. */
-export function dropOlderHalf(messages: readonly PromptMessage[]): PromptMessage[] | undefined {
-  const starts = messages.flatMap((m, i) => (m.role === "user" ? [i] : []));
-  const from = starts[Math.ceil(starts.length / 2)];
-  return from === undefined || from === 0 ? undefined : messages.slice(from);
-}
-
 /**
- * All messages if they fit into `maxChars`, however they begin; else the newest that do, beginning at a user message. The last turn stays whole whatever its
+ * All messages if they fit into `maxTokens`, however they begin; else the newest that do, beginning at a user message. The last turn stays whole whatever its
  * size.
  */
-export function fitMessages(messages: readonly PromptMessage[], maxChars: number): PromptMessage[] {
-  let left = maxChars;
+export function fitMessages(messages: readonly PromptMessage[], maxTokens: number): PromptMessage[] {
+  let left = maxTokens;
   let from = messages.length;
   for (let i = messages.length - 1; i >= 0; i--) {
     const message = messages[i];
     if (!message) break;
-    left -= sizeOf(message);
+    left -= messageTokens(message);
     if (left < 0 && from < messages.length) return messages.slice(from);
     if (message.role === "user") from = i;
   }
@@ -166,14 +183,18 @@ const MAX_EARLIER_BYTES = 20 * 1024 * 1024;
 function picturesWithin(rows: readonly MessageRow[], present: ReadonlySet<string>): ReadonlySet<Picture> {
   const shown = new Set<Picture>();
   let [count, bytes] = [MAX_EARLIER_PICTURES, MAX_EARLIER_BYTES];
+  const seen = new Set<string>();
   for (const row of rows.toReversed()) {
-    if (row.role !== "user") continue;
+    if (row.role === "assistant") continue;
     for (const picture of row.content.toReversed()) {
       if ((picture.type !== "image" && picture.type !== "file") || picture.data === "") continue;
-      if (isOf(row, present)) {
+      if (isOf(row, present) && row.role === "user") {
         shown.add(picture);
         continue;
       }
+      // The same picture is sent once, where it was seen last.
+      if (seen.has(picture.data)) continue;
+      seen.add(picture.data);
       count -= 1;
       bytes -= (picture.data.length * 3) / 4;
       if (count < 0 || bytes < 0) return shown;
@@ -194,14 +215,7 @@ export function userContent(content: readonly MessageBlock[], shown?: ReadonlySe
 
 /** Note in the place of a picture or a file that is not sent again. */
 function noteOf(block: Picture): string {
-  return block.type === "file" && block.fileName !== undefined ? `[file ${oneLine(block.fileName, MAX_NAME_CHARS)}]` : `[${block.type}]`;
-}
-
-/** Size of a picture in a prompt, as that of so much text. */
-const PICTURE_CHARS = 3_600;
-
-function sizeOf(message: ModelMessage): number {
-  if (message.role === "user") return message.content.reduce((sum, c) => sum + (c.type === "text" ? c.text.length : PICTURE_CHARS), 0);
-  if (message.role === "tool") return message.text.length;
-  return message.content.reduce((sum, c) => sum + (c.type === "toolCall" ? (JSON.stringify(c.args) ?? "").length : c.text.length), 0);
+  if (block.type === "file") return block.fileName === undefined ? "[file]" : `[file ${oneLine(block.fileName, MAX_NAME_CHARS)}]`;
+  const size = pictureSize(block);
+  return size ? `[image ${size.width}x${size.height}]` : "[image]";
 }

@@ -1,10 +1,10 @@
-import { isSvcError, type StoreOp } from "svc/sdk";
+import { isSvcError, type OpResult, type StoreOp } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 
 /** A commit about one session; the store's word for a transcript that has changed becomes the protocol's. */
-export async function commitFor(key: string, kit: Pick<Kit, "store">, ops: StoreOp[]): Promise<void> {
-  await kit
+export async function commitFor(key: string, kit: Pick<Kit, "store">, ops: StoreOp[]): Promise<OpResult[]> {
+  return kit
     .store()
     .commit(ops)
     .catch((error) => {

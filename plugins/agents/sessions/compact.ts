@@ -1,17 +1,15 @@
-import { randomUUID } from "node:crypto";
 import { isSvcError, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { patchOp } from "../runs/writes.ts";
 import { commitFor } from "./commit-for.ts";
-import { COMPACTION_KIND, sinceCompaction } from "./compaction.ts";
+import { sinceCompaction } from "./compaction.ts";
+import { compactionRow, tellCompaction } from "./compaction-row.ts";
 import { usageCounters } from "./counters.ts";
 import { existing, present } from "./find.ts";
-import { newestMessages } from "./newest-messages.ts";
+import { readTranscript } from "./read-transcript.ts";
 import { type Summary, summarise } from "./summarise.ts";
 
-/** Rows that a summary is made of. */
-const MAX_ROWS = 400;
 /** Turns that stay word for word. */
 const KEPT_TURNS = 2;
 /** A token is taken as this many characters. */
@@ -26,11 +24,16 @@ export interface Compacted {
 /**
  * Makes what models read of a session shorter. Nothing leaves the transcript: a record says from which message on it is read, and what stands for
  * the rest. Messages that come meanwhile are not touched.
+ * @param options.focus matters that the summary dwells on
  * @throws {SvcError} `unknown-session`, `compaction-failed`, `session-replaced` when it got a new transcript meanwhile
  */
-export async function compactSession(kit: Kit, key: string, { maxLines }: { maxLines?: number | undefined }): Promise<Compacted> {
+export async function compactSession(
+  kit: Kit,
+  key: string,
+  { maxLines, focus }: { maxLines?: number | undefined; focus?: string | undefined },
+): Promise<Compacted> {
   const session = await existing(kit, key);
-  const rows = await newestMessages(kit.store(), session.sessionId, { limit: MAX_ROWS });
+  const rows = await readTranscript(kit.store(), session.sessionId);
   const total = await kit.store().messages.count(session.sessionId);
   const read = sinceCompaction(rows);
   const keptFrom = maxLines === undefined ? startOfLastTurns(read.rows) : total - maxLines + 1;
@@ -38,19 +41,20 @@ export async function compactSession(kit: Kit, key: string, { maxLines }: { maxL
   const kept = (from: number) => read.rows.filter((row) => row.seq >= from).length;
   if (keptFrom === undefined || keptFrom <= (maxLines === undefined ? first : Math.max(first, 1)))
     return { compacted: false, kept: kept(first) };
-  tell(kit, session, { phase: "before", tokens: tokensOf(read.rows) });
+  const tokensBefore = tokensOf(read.rows);
+  tellCompaction(kit, session, { phase: "before", tokens: tokensBefore });
   const older = read.rows.filter((row) => row.seq < keptFrom);
-  const summary = maxLines === undefined ? await summaryOf(kit, session, { older, before: read.summary }) : undefined;
+  const summary = maxLines === undefined ? await summaryOf(kit, session, { older, before: read.summary, focus }) : undefined;
   const tokens = tokensOf(read.rows.filter((row) => row.seq >= keptFrom));
-  await store(kit, session, { keptFrom, summary, tokens });
-  tell(kit, session, { phase: "after", tokens });
+  await store(kit, session, { keptFrom, summary, tokensBefore, tokens });
+  tellCompaction(kit, session, { phase: "after", tokens });
   return { compacted: true, kept: maxLines ?? kept(keptFrom) };
 }
 
 async function summaryOf(
   kit: Kit,
   session: SessionRow,
-  what: { older: readonly MessageRow[]; before: string | undefined },
+  what: { older: readonly MessageRow[]; before: string | undefined; focus: string | undefined },
 ): Promise<Summary> {
   try {
     return await summarise(kit, session, what);
@@ -63,26 +67,22 @@ async function summaryOf(
 async function store(
   kit: Kit,
   { key, sessionId }: SessionRow,
-  { keptFrom, summary, tokens }: { keptFrom: number; summary: Summary | undefined; tokens: number },
+  made: { keptFrom: number; summary: Summary | undefined; tokensBefore: number; tokens: number },
 ): Promise<void> {
+  const { keptFrom, summary, tokensBefore, tokens } = made;
   const ts = kit.ctx.clock.now();
-  const record = {
-    id: randomUUID(),
-    sessionId,
-    ts,
-    role: "assistant" as const,
-    content: [{ type: "text" as const, text: summary?.text ?? "(Older messages are no longer read by the model.)" }],
-    kind: COMPACTION_KIND,
-    details: { keptFrom, summary: summary !== undefined },
-    ...(summary ? { usage: summary.usage } : {}),
-  };
+  const tokensAfter = tokens + Math.ceil((summary?.text.length ?? 0) / CHARS_PER_TOKEN);
+  const details = { keptFrom, summary: summary !== undefined, reason: "manual" as const, tokensBefore, tokensAfter };
+  const record = compactionRow({ sessionId, ts }, summary, details);
   await kit.sessionLock.run(key, async () => {
     // Estimated until the next answer tells how full the context really is.
-    const change = { updatedAt: ts, totalTokens: tokens + Math.ceil((summary?.text.length ?? 0) / CHARS_PER_TOKEN) };
+    const change = { updatedAt: ts, totalTokens: tokensAfter };
     const patch = patchOp(key, change, sessionId, summary && usageCounters(summary.usage));
-    await commitFor(key, kit, [{ op: "message.append", message: record }, patch]);
+    const [appended] = await commitFor(key, kit, [{ op: "message.append", message: record }, patch]);
     const after = await present(kit, key);
-    if (after) kit.events.sessionChanged(after, { reason: "compact" });
+    if (!after) return;
+    kit.events.message(after, { ...record, seq: appended?.seq ?? 0 });
+    kit.events.sessionChanged(after, { reason: "compact" });
   });
 }
 
@@ -95,11 +95,4 @@ function startOfLastTurns(rows: readonly MessageRow[]): number | undefined {
 function tokensOf(rows: readonly MessageRow[]): number {
   const chars = rows.reduce((sum, row) => sum + row.content.reduce((n, b) => n + (b.type === "text" ? b.text.length : 0), 0), 0);
   return Math.ceil(chars / CHARS_PER_TOKEN);
-}
-
-function tell(kit: Kit, { key: sessionKey, agentId, sessionId }: SessionRow, event: { phase: "before" | "after"; tokens: number }): void {
-  if (!kit.ctx.isHookUsed("session.compact")) return;
-  kit.ctx
-    .runHook("session.compact", { sessionKey, agentId, sessionId, ...event }, { sessionKey, agentId })
-    .catch((error) => kit.ctx.logger.warn("hook session.compact failed", { error: messageOf(error) }));
 }

@@ -19,6 +19,7 @@ import { agentErrors } from "../errors.ts";
 import type { AgentFigures } from "../figures.ts";
 import { isOperatorTool } from "./operator-tools.ts";
 import { isLeft, isToolAllowed, policyLevels } from "./policy.ts";
+import { acceptedContent, isToolResult } from "./tool-content.ts";
 
 /** Longest text of one tool result that enters a transcript and a prompt. */
 export const MAX_RESULT_CHARS = 200_000;
@@ -44,6 +45,8 @@ export interface ToolTarget {
   hasOperatorTools?: boolean;
   /** The arguments are checked, and that is all. */
   dryRun?: boolean;
+  /** Longest text of the result; default 200,000 UTF-16 units. */
+  maxChars?: number;
   /** Tools that the run is narrowed to. */
   tools?: RunRequest["tools"];
   /** Where on a channel the message or call comes from. */
@@ -60,6 +63,13 @@ export interface RegisteredTool {
   isOutside: boolean;
 }
 
+/** What a run needs to know of a tool before it calls it. */
+export interface ToolTraits {
+  readOnly: boolean;
+  /** It has an argument `offset`, from which it reads on. */
+  hasOffset: boolean;
+}
+
 export interface ToolBox {
   /** Every tool, in load order. */
   all(): RegisteredTool[];
@@ -68,6 +78,10 @@ export interface ToolBox {
   /** Brings a tool that is loaded on first use; without a name all of them. */
   ready(name?: string): Promise<void>;
   has(agent: AgentInfo, name: string): boolean;
+  /** Facts about a tool of an agent; undefined for one that it does not have, or that is not loaded yet. */
+  traits(agent: AgentInfo, name: string): ToolTraits | undefined;
+  /** Policy, validation, hooks; the tool runs when the result is called. @throws as `invoke` */
+  prepare(agent: AgentInfo, call: { name: string; args: unknown }, target: ToolTarget): Promise<() => Promise<ToolResult>>;
   /** Policy, hooks, validation, run. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked`, or what the tool threw */
   invoke(agent: AgentInfo, call: { name: string; args: unknown }, target: ToolTarget): Promise<ToolResult>;
 }
@@ -129,19 +143,31 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
         .map((p) => p.spec)
         .filter(({ name }) => (hasOperatorTools || !isOperatorTool(name)) && isLeft(name, request.tools)),
     has: (agent, name) => setOf(agent).has(name),
-    async invoke(agent, { name, args }, target) {
+    traits(agent, name) {
+      const entry = setOf(agent).get(name);
+      return entry && { readOnly: entry.tool.readOnly === true, hasOffset: hasProperty(entry.spec.inputSchema, "offset") };
+    },
+    async prepare(agent, { name, args }, target) {
       await view.ready(name);
       const entry = setOf(agent).get(name);
       const isKeptBack = (target.hasOperatorTools === false && isOperatorTool(name)) || !isLeft(name, target.tools);
       if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
       const value = await validated(entry, args);
-      if (target.dryRun) return { content: [] };
+      if (target.dryRun) return async () => ({ content: [] });
       const allowed = await gate(ctx, { tool: name, args: value }, target);
       // Arguments that a plugin has changed must fit the tool's schema as well.
       const revised = allowed === value ? value : await validated(entry, allowed);
-      return tracedTool({ ctx, figures }, { tool: entry.tool, args: revised, target });
+      return () => tracedTool({ ctx, figures }, { tool: entry.tool, args: revised, target });
+    },
+    async invoke(agent, call, target) {
+      const run = await this.prepare(agent, call, target);
+      return run();
     },
   };
+}
+
+function hasProperty({ properties }: ModelToolSpec["inputSchema"], name: string): boolean {
+  return typeof properties === "object" && properties !== null && Object.hasOwn(properties, name);
 }
 
 /** Result that tells a model that a tool failed. The run goes on: the model may mend its call. */
@@ -151,13 +177,11 @@ export function toolFailure(error: unknown): ToolResult {
 }
 
 /** Any value a tool returned as a `ToolResult`. */
-function toToolResult(value: unknown): ToolResult {
-  if (isToolResult(value)) {
-    return { ...value, content: value.content.map((c) => ({ type: "text" as const, text: cutMiddle(c.text, MAX_RESULT_CHARS) })) };
-  }
+function toToolResult(value: unknown, maxChars: number): ToolResult {
+  if (isToolResult(value)) return { ...value, content: acceptedContent(value.content, maxChars) };
   const text = typeof value === "string" ? value : (JSON.stringify(value ?? null) ?? "null");
   return {
-    content: [{ type: "text", text: cutMiddle(text, MAX_RESULT_CHARS) }],
+    content: [{ type: "text", text: cutMiddle(text, maxChars) }],
     ...(typeof value === "object" && value !== null ? { details: value } : {}),
   };
 }
@@ -219,7 +243,7 @@ async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<T
   const signal = AbortSignal.any([target.signal, limit.signal]);
   try {
     const work = (async () => tool.run(args, { agentId, sessionKey, runId, toolCallId, signal, update }))();
-    return toToolResult(await whileAlive(work, signal, GRACE_MS));
+    return toToolResult(await whileAlive(work, signal, GRACE_MS), target.maxChars ?? MAX_RESULT_CHARS);
   } finally {
     clearTimeout(timer);
   }
@@ -232,9 +256,4 @@ function report(ctx: PluginContext, target: ToolTarget, outcome: { tool: string;
   ctx
     .runHook("tool.after", { runId, agentId, sessionKey, ...outcome }, { runId, sessionKey, agentId })
     .catch((error) => ctx.logger.warn("hook tool.after failed", { error: messageOf(error) }));
-}
-
-function isToolResult(value: unknown): value is ToolResult {
-  if (typeof value !== "object" || value === null || !("content" in value) || !Array.isArray(value.content)) return false;
-  return value.content.every((c) => typeof c === "object" && c !== null && c.type === "text" && typeof c.text === "string");
 }

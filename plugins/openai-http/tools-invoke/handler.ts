@@ -111,7 +111,10 @@ const leftBehind: Outcome = {
 
 function outcomeOf({ isError, ...result }: ToolResult): Outcome {
   if (!isError) return { status: 200, body: { ok: true, result }, hasRun: true };
-  return { ...failure(400, "tool_error", result.content.map(({ text }) => text).join("\n")), hasRun: true };
+  return {
+    ...failure(400, "tool_error", result.content.map((part) => (part.type === "text" ? part.text : "[image]")).join("\n")),
+    hasRun: true,
+  };
 }
 
 /** A tool that policy refuses cannot be told from one that is not there. */

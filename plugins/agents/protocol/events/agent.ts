@@ -42,7 +42,9 @@ const call = { name: z.string(), toolCallId: z.string() };
 
 const toolData = z.discriminatedUnion("phase", [
   z.object({ phase: z.literal("start"), ...call, args: z.unknown() }),
-  z.object({ phase: z.literal("update"), ...call, partialResult: z.unknown() }),
+  z
+    .object({ phase: z.literal("update"), ...call, partialResult: z.unknown() })
+    .describe("progress of the tool, at most four times a second; `partialResult.content` is a list of texts"),
   z.object({
     phase: z.literal("result"),
     ...call,
@@ -92,7 +94,14 @@ export const agentPayload = z.discriminatedUnion("stream", [
   z.object({
     ...common,
     stream: z.literal("compaction"),
-    data: z.object({ phase: z.enum(["start", "end"]), willRetry: z.boolean().exactOptional() }),
+    data: z.object({
+      phase: z.enum(["start", "end"]),
+      reason: z.enum(["threshold", "overflow"]).exactOptional().describe("the prompt was about to be too long, or its vendor refused it"),
+      willRetry: z.boolean().exactOptional(),
+      tokensBefore: count.exactOptional().describe("estimate of the prompt; absent when nothing became shorter"),
+      tokensAfter: count.exactOptional(),
+      warning: z.string().exactOptional().describe("why older messages became a list instead of a summary, or nothing became shorter"),
+    }),
   }),
   z.object({ ...common, stream: z.literal("usage"), data: z.object({ outputTokens: count }) }),
 ]);

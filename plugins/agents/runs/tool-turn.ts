@@ -1,0 +1,120 @@
+import type { RunRequest, ToolResult } from "svc/sdk";
+import type { Kit } from "../kit.ts";
+import type { ToolCallMade } from "../models/turn.ts";
+import { present } from "../sessions/find.ts";
+import { toolFailure } from "../tools/toolbox.ts";
+import { blankRow } from "./blank-row.ts";
+import type { CallWatch } from "./call-watch.ts";
+import { ResultClamp } from "./clamp.ts";
+import { steeringWaits } from "./join.ts";
+import { createProgress } from "./progress.ts";
+import type { Run } from "./run.ts";
+import { commitRun, type NewMessage } from "./writes.ts";
+
+/** Calls that run together. */
+const MAX_TOGETHER = 8;
+/** Longest text of a result that is looked at before it is cut to the budget. */
+const MAX_CHARS = 4 * 1024 * 1024;
+const SKIPPED = "Skipped due to queued user message.";
+
+interface Turn {
+  /** The answer with the calls. */
+  message: NewMessage;
+  calls: readonly ToolCallMade[];
+  /** Tokens that the messages of a request may take. */
+  room: number;
+  watch: CallWatch;
+}
+
+/**
+ * Stores the calls, runs them, stores their results, in the order of the calls. Neighbouring calls of tools that only read run together, others alone. A message
+ * that joins the turn meanwhile is read before what has not begun.
+ */
+export async function toolTurn(run: Run, kit: Kit, { message, calls, room, watch }: Turn): Promise<NewMessage[]> {
+  const [stored] = await commitRun(run, kit, { messages: [message] });
+  const session = await present(kit, run.sessionKey);
+  if (stored && session) kit.events.message(session, stored);
+  for (const { name } of calls) await kit.tools.ready(name);
+  const made: ToolResult[] = [];
+  for (const group of groupsOf(calls, (name) => kit.tools.traits(run.agent, name)?.readOnly === true)) {
+    const isSkipped = made.length > 0 && steeringWaits(run, kit);
+    made.push(...(await runTogether(run, kit, group, isSkipped)));
+  }
+  const clamp = new ResultClamp(room);
+  const results = calls.map((call, i) => {
+    const hasOffset = kit.tools.traits(run.agent, call.name)?.hasOffset === true;
+    const cut = clamp.clamp(made[i] as ToolResult, { name: call.name, args: call.args, hasOffset });
+    return rowOf(run, kit, call, watch.seen(call, cut));
+  });
+  await commitRun(run, kit, { messages: results });
+  return results;
+}
+
+/** Neighbouring calls of tools that only read, up to eight, and each other call by itself. Pure. */
+export function groupsOf(calls: readonly ToolCallMade[], isReadOnly: (name: string) => boolean): ToolCallMade[][] {
+  const groups: ToolCallMade[][] = [];
+  let open: ToolCallMade[] | undefined;
+  for (const call of calls) {
+    const joins = call.broken === undefined && isReadOnly(call.name);
+    if (joins && open && open.length < MAX_TOGETHER) open.push(call);
+    else groups.push([call]);
+    open = joins ? groups.at(-1) : undefined;
+  }
+  return groups;
+}
+
+/** Checks and approvals are asked for in order, one at a time; only what follows runs side by side. */
+async function runTogether(run: Run, kit: Kit, calls: readonly ToolCallMade[], isSkipped: boolean): Promise<ToolResult[]> {
+  const begun: Array<() => Promise<ToolResult>> = [];
+  for (const call of calls) begun.push(await begin(run, kit, call, isSkipped));
+  const results = await Promise.all(begun.map((go) => go()));
+  run.signal.throwIfAborted();
+  return results;
+}
+
+/** Announces a call and checks it. @returns what runs the tool; never rejects */
+async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean): Promise<() => Promise<ToolResult>> {
+  const startedAt = kit.ctx.clock.now();
+  kit.events.toolStart(run, call, await present(kit, run.sessionKey));
+  const progress = createProgress((text) => kit.events.toolUpdate(run, call, text));
+  const prepared = isSkipped ? Promise.reject(new Error(SKIPPED)) : prepare(run, kit, call, progress.update);
+  const ready = await prepared.then(
+    (go) => ({ go }),
+    (error: unknown) => ({ failed: isSkipped ? skipped : toolFailure(error) }),
+  );
+  return async () => {
+    const result = "failed" in ready ? ready.failed : await ready.go().catch((error: unknown) => toolFailure(error));
+    progress.dispose();
+    const session = await present(kit, run.sessionKey);
+    if (!run.signal.aborted) kit.events.toolEnd(run, { ...call, startedAt }, { result, session });
+    return result;
+  };
+}
+
+const skipped: ToolResult = { content: [{ type: "text", text: SKIPPED }], isError: true };
+
+async function prepare(run: Run, kit: Kit, call: ToolCallMade, onUpdate: (text: string) => void): Promise<() => Promise<ToolResult>> {
+  if (run.toolCallsLeft === 0) throw new Error("this run has used all its tool calls; answer with what is known");
+  run.toolCallsLeft -= 1;
+  if (call.broken) throw new Error(`its arguments are not valid JSON: ${call.broken}`);
+  const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
+  const { signal, hasOperatorTools, request } = run;
+  const target = { ...ids, signal, hasOperatorTools, tools: request.tools, onUpdate, maxChars: MAX_CHARS, ...placed(run) };
+  return kit.tools.prepare(run.agent, { name: call.name, args: call.args }, target);
+}
+
+function placed({ request: { place } }: Run): Pick<RunRequest, "place"> {
+  return place ? { place } : {};
+}
+
+function rowOf(run: Run, kit: Kit, call: ToolCallMade, result: ToolResult): NewMessage {
+  return {
+    ...blankRow(run, kit),
+    role: "toolResult",
+    content: result.content,
+    toolCallId: call.id,
+    toolName: call.name,
+    ...(result.isError ? { isError: true } : {}),
+    ...(result.details === undefined ? {} : { details: result.details }),
+  };
+}
