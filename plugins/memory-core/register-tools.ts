@@ -1,19 +1,36 @@
-import type { Disposable, PluginContext } from "svc/sdk";
+import { commonErrors, type Disposable, type PluginContext } from "svc/sdk";
+import { type AppendHost, memoryAppendTool } from "./append.ts";
 import type { MemoryService } from "./service.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
 
 /** Agents that have the tools: none of them stands in a prompt for nothing. */
 export function registerTools(
-  ctx: Pick<PluginContext, "registerTool" | "on">,
+  ctx: Pick<PluginContext, "registerTool" | "on" | "clock">,
   memory: MemoryService,
   settings: readonly AgentMemorySettings[],
 ) {
   const kept: Disposable[] = [];
   const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
-  if (without.size < settings.length) kept.push(ctx.registerTool(memorySearchTool(memory)), ctx.registerTool(memoryGetTool(memory)));
+  if (without.size < settings.length) {
+    kept.push(ctx.registerTool(memorySearchTool(memory)), ctx.registerTool(memoryGetTool(memory)));
+    kept.push(ctx.registerTool(memoryAppendTool(appendHost(ctx, memory))));
+  }
   if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));
   return { key: toolsKey(settings), dispose: () => kept.forEach((one) => void one.dispose()) };
+}
+
+function appendHost(ctx: Pick<PluginContext, "clock">, memory: MemoryService): AppendHost {
+  return {
+    workspaceOf(agentId) {
+      memory.requireUsable(agentId);
+      const agent = memory.agents.find(({ settings }) => settings.agentId === agentId);
+      if (!agent) throw commonErrors.unknownAgent({ agentId });
+      return agent.settings.index.workspace;
+    },
+    sync: (agentId, signal) => memory.sync(agentId, { reason: "note", signal }),
+    now: () => ctx.clock.now(),
+  };
 }
 
 export function toolsKey(settings: readonly AgentMemorySettings[]): string {

@@ -22,6 +22,7 @@ export function memorySearchTool(memory: Memory): Tool<z.output<typeof searchInp
       "decisions, dates, people, preferences or todos. Returns passages with path, lines and score; read more of one with memory_get. " +
       "When the result says that memory is unavailable, say so instead of guessing.",
     input: searchInput,
+    readOnly: true,
     run: ({ query, ...options }, call) => {
       // A model that asks for nothing gets nothing; it is no fault worth an error turn.
       const isBlank = query.trim() === "";
@@ -40,6 +41,7 @@ export function memoryGetTool(memory: Memory): Tool<z.output<typeof getInput>> {
       "Reads a memory file or some of its lines, by the path of a memory_search result. Only MEMORY.md, DREAMS.md, files below memory/ " +
       "and configured extra paths can be read. A missing file has an empty text.",
     input: getInput,
+    readOnly: true,
     async run({ path, ...range }, call) {
       const found = await memory.get(call.agentId, path, defined(range));
       const { text, truncated, disabled, error } = found;
@@ -48,9 +50,11 @@ export function memoryGetTool(memory: Memory): Tool<z.output<typeof getInput>> {
   };
 }
 
+const names = ["memory_search", "memory_get", "memory_append"];
+
 /** Removes the memory tools for agents whose memory is off. */
 export function withoutMemoryTools(event: HookEvent<"prompt.build">): HookEvent<"prompt.build"> {
-  return { ...event, tools: event.tools.filter((name) => name !== "memory_search" && name !== "memory_get") };
+  return { ...event, tools: event.tools.filter((name) => !names.includes(name)) };
 }
 
 function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

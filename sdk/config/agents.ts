@@ -46,6 +46,11 @@ const perAgent = {
   contextTokens: z.number().int().min(1).optional().describe(texts.contextTokens),
   maxTurns: maxTurns.optional().describe(texts.maxTurns),
   tools: agentToolsSchema.optional(),
+  skills: z
+    .strictObject({
+      deny: z.array(z.string().min(1)).optional().meta({ default: [] }).describe("Skills that are not offered: names, `*` globs"),
+    })
+    .optional(),
   heartbeat: heartbeatSchema.optional(),
   memorySearch: memorySearchSchema.optional(),
 };

@@ -38,6 +38,8 @@ export {
 export { deliveryOwner, isStaleWrite, isUnchanged } from "./delivery-owner.ts";
 export { sharedErrors } from "./errors.ts";
 export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";
+export { type FoundFile, inFolder, inWorkspace, openContained, partsBelow, replaceContained, shownPath } from "./files/contained.ts";
+export { type HeldFolder, holdFolder } from "./files/held-folder.ts";
 export { isInside } from "./files/inside.ts";
 export { makePrivate } from "./files/make-private.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./files/notices.ts";
@@ -47,6 +49,7 @@ export { continueReplacement, hasReplacement, type Move, replaceTogether } from 
 export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { hasGateway } from "./has-gateway.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
+export { KeyedMutex } from "./keyed-mutex.ts";
 export { type AnswerLimits, documentLimits } from "./model/answer-limits.ts";
 export { begunByUser, type CallOptions, type CallTool, type PromptMessage, toCallOptions } from "./model/call-options.ts";
 export { bearerHeaders } from "./model/catalog.ts";

@@ -1,5 +1,5 @@
 import { type AgentInfo, methodOf, type PluginContext } from "svc/sdk";
-import { KeyedMutex } from "../common/mutex.ts";
+import { inWorkspace } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { type AgentFile, listAgentFiles, readAgentFile, writeAgentFile } from "../workspace/agent-files.ts";
@@ -7,7 +7,6 @@ import { ensureWorkspace } from "../workspace/files.ts";
 
 /** `agents.files.*`. */
 export function registerAgentFileMethods(ctx: PluginContext, kit: Kit): void {
-  const locks = new KeyedMutex();
   const answer = (agent: AgentInfo, file: AgentFile) => ({ agentId: agent.id, workspace: agent.workspace, file });
 
   ctx.registerRpc({
@@ -28,7 +27,7 @@ export function registerAgentFileMethods(ctx: PluginContext, kit: Kit): void {
     ...methodOf(servedMethods, "agents.files.set"),
     handler: async ({ agentId, ...file }) => {
       const agent = kit.directory.get(agentId);
-      const written = await locks.run(agent.workspace, async () => {
+      const written = await inWorkspace(agent.workspace, async () => {
         const { isMade } = await ensureWorkspace(agent, { skipBootstrap: true });
         if (isMade) await kit.workspaces.add(agent.workspace);
         return writeAgentFile(agent, file);

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { isInvokable } from "./outside-policy.ts";
 
-const refused = ["exec", "spawn", "shell", "write", "edit", "fs_write", "fs_delete", "fs_move", "apply_patch"];
-const powerful = ["sessions_spawn", "sessions_send", "cron", "gateway", "nodes", "mcp_files_read", "mcp_read_resource"];
+const refused = ["exec", "spawn", "shell", "write", "edit", "fs_write", "fs_delete", "fs_move", "apply_patch", "process"];
+const powerful = ["sessions_spawn", "sessions_send", "cron", "gateway", "nodes", "memory_append", "mcp_files_read", "mcp_read_resource"];
 
 test.each([...refused, ...powerful])("%s is refused to everybody by default, and allowed to administrators by config", (tool) => {
   expect(isInvokable(tool, { allow: [], deny: [] }, true)).toBe(false);

@@ -1,8 +1,9 @@
 import { matchesTool } from "./policy.ts";
 
 /** Tools that nobody runs by a single call from outside, unless the config takes them off this list. */
-const refusedByDefault = [
+const refusedByDefault: readonly string[] = [
   "exec",
+  "process",
   "spawn",
   "shell",
   "write",
@@ -16,6 +17,7 @@ const refusedByDefault = [
   "cron",
   "gateway",
   "nodes",
+  "memory_append",
   "group:mcp",
 ];
 

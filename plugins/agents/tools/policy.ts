@@ -13,7 +13,7 @@ export const toolGroups: Record<string, readonly string[]> = {
   "group:runtime": ["exec", "process", "spawn", "shell"],
   "group:sessions": ["sessions_*", "session_*"],
   "group:memory": ["memory_*"],
-  "group:web": ["web_*"],
+  "group:web": ["web_*", "image"],
   "group:messaging": ["message"],
   "group:automation": ["cron", "gateway", "heartbeat_*"],
   "group:mcp": ["mcp_*"],

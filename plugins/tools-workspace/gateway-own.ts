@@ -1,0 +1,23 @@
+import { realpath } from "node:fs/promises";
+import { relative, sep } from "node:path";
+import { isInside } from "svc/sdk/internal";
+
+/** Tells the places below a workspace that are the gateway's own. */
+export type Closed = (parts: readonly string[]) => boolean;
+
+/** A workspace may lie around the state directory, or be it: what is in there stays closed but for the agent's own notes. */
+export async function closedIn(root: string, stateDir: string): Promise<Closed> {
+  const [real = root, state = stateDir] = await Promise.all([root, stateDir].map((path) => realpath(path).catch(() => path)));
+  if (real === state) return (parts) => parts.length > 0 && !isOwnNote(parts);
+  if (!isInside(real, state)) return () => false;
+  // In any case: file systems may not tell them apart.
+  const way = relative(real, state)
+    .split(sep)
+    .map((name) => name.toLowerCase());
+  return (parts) => way.every((name, i) => name === parts[i]?.toLowerCase());
+}
+
+function isOwnNote(parts: readonly string[]): boolean {
+  const [first = ""] = parts;
+  return first === "memory" || first === "skills" || (parts.length === 1 && /\.md$/i.test(first));
+}
