@@ -1,6 +1,5 @@
 import { type Agents, type ChatCommand, type Lease, type ModelProvider, messageOf, type PluginContext, type PluginLife } from "svc/sdk";
-import { perSnapshot } from "svc/sdk/internal";
-import { KeyedMutex } from "./common/mutex.ts";
+import { KeyedMutex, perSnapshot } from "svc/sdk/internal";
 import { createDirectory } from "./directory.ts";
 import { createFigures } from "./figures.ts";
 import { healthParts, sessionDefaults } from "./health.ts";

@@ -1,5 +1,5 @@
 import type { ChatCommand, ContributionView, PluginContext, Store, SvcConfig } from "svc/sdk";
-import type { KeyedMutex } from "./common/mutex.ts";
+import type { KeyedMutex } from "svc/sdk/internal";
 import type { Directory } from "./directory.ts";
 import type { AgentFigures } from "./figures.ts";
 import type { Catalog } from "./models/catalog.ts";

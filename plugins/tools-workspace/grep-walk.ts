@@ -3,7 +3,7 @@ import { inFolder, openContained, shownPath } from "svc/sdk/internal";
 import type { FileToMatch, Matched } from "./grep-match.ts";
 import type { Place } from "./place.ts";
 
-/** What a search has found so far; filled while it runs. */
+/** Finds of a search; filled while it runs. */
 export interface Found {
   lines: string[];
   hits: number;
@@ -53,7 +53,7 @@ async function searchFolder(walk: Walk, parts: readonly string[], depth: number)
     signal.throwIfAborted();
     const below = [...parts, name];
     if (ignored.has(name) || place.isClosed(below)) continue;
-    // What is gone or has become a link meanwhile has nothing to find.
+    // A file that is gone or has become a link meanwhile has nothing to find.
     const unlessEnded = () => signal.throwIfAborted();
     if (isFolder && depth < MAX_DEPTH) await searchFolder(walk, below, depth + 1).catch(unlessEnded);
     else if (!isFolder && walk.fits(below.join("/"))) await searchFile(walk, below).catch(unlessEnded);

@@ -11,7 +11,7 @@ export function refused(text: string): ToolResult {
   return { content: [{ type: "text", text: neutralize(text) }], isError: true };
 }
 
-/** What the model may mend is a result, not an error. */
+/** Makes a result of a refusal: the model may mend its call. */
 export async function orRefused(work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();

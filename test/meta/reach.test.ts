@@ -59,7 +59,7 @@ describe("the sdk", () => {
 
   test.each([
     ["the contract, without the kit of tests", (path: string) => !isInternal(path) && !path.startsWith("sdk/testing/"), 12_000],
-    ["what only the plugins here share", isInternal, 2_700],
+    ["what only the plugins here share", isInternal, 3_000],
   ])("keeps the lines of %s within a budget", (_, isIn, budget) => {
     const lines = [...sdk].filter(([path]) => isIn(path)).reduce((sum, [, text]) => sum + text.split("\n").length - 1, 0);
     expect(lines).toBeGreaterThan(1_000);

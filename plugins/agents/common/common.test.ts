@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { cutEnd } from "svc/sdk";
+import { KeyedMutex } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { whileAlive } from "./abort.ts";
 import { cutBytes, cutMiddle } from "./cut.ts";
-import { KeyedMutex } from "./mutex.ts";
 
 test("a long text keeps 70 % of its head and 20 % of its tail around a marker", () => {
   const text = `${"a".repeat(5_000)}${"z".repeat(5_000)}`;

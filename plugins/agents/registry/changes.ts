@@ -11,8 +11,8 @@ import {
   type SvcConfig,
   type SvcConfigInput,
 } from "svc/sdk";
+import type { KeyedMutex } from "svc/sdk/internal";
 import { agentIdPattern } from "svc/sdk/internal";
-import type { KeyedMutex } from "../common/mutex.ts";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import type { Runner } from "../runs/runner.ts";

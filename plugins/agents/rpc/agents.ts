@@ -1,5 +1,5 @@
 import { type AgentInfo, type JsonObject, MAIN_KEY, methodOf, type PluginContext } from "svc/sdk";
-import { KeyedMutex } from "../common/mutex.ts";
+import { KeyedMutex } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { createAgentRegistry } from "../registry/changes.ts";

@@ -1,5 +1,5 @@
 import { methodOf, type PluginContext } from "svc/sdk";
-import { KeyedMutex } from "../common/mutex.ts";
+import { KeyedMutex } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { modelList } from "../models/list.ts";
 import { modelReport } from "../models/report.ts";

@@ -73,7 +73,7 @@ test("only a run that can read is told of them", async () => {
     context: [],
     tools: ["read"],
   };
-  expect((await withSkills(event, skills))?.system[1]).toMatch(/^# Skills\n[^]+\n- cook \(skills\/cook\/SKILL\.md\): Ours\n- drive /);
+  expect((await withSkills(event, skills))?.system[1]).toMatch(/^# Skills\n[\s\S]+\n- cook \(skills\/cook\/SKILL\.md\): Ours\n- drive /);
   expect(await withSkills({ ...event, tools: ["write"] }, skills)).toBeUndefined();
   expect(await withSkills({ ...event, agentId: "other" }, skills)).toBeUndefined();
 });

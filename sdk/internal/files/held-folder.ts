@@ -38,7 +38,7 @@ export async function holdFolder(root: string, parts: readonly string[], { make 
 }
 
 interface Held extends HeldFolder {
-  /** What the folder is called by names alone. */
+  /** Path of the folder by names alone. */
   name: string;
 }
 

@@ -1,1 +1,0 @@
-export { KeyedMutex } from "svc/sdk/internal";
