@@ -55,7 +55,7 @@ describe("tools.catalog", () => {
       profiles: [{ id: "minimal" }, { id: "coding" }, { id: "messaging" }, { id: "full" }],
     });
     expect(namesOf(catalog)).toEqual({
-      memory: ["memory_get", "memory_search"],
+      memory: ["memory_append", "memory_get", "memory_search"],
       "plugin:bench": ["broken", "echo", "exec", "memory_notes", "says_no"],
     });
     const [memory, plugin] = catalog.groups;

@@ -12,7 +12,7 @@ const refusedSections: Readonly<Record<string, string>> = {
   plugins: "plugins are code for another gateway; install those of svc",
   hooks: "webhooks get a token and mappings of their own; see the guide for webhooks",
   auth: "logins are not imported; set models.providers.<vendor>.apiKey",
-  skills: "skills are not part of this release",
+  skills: "skills are not taken over; copy their folders to skills/ in the workspace",
   browser: "a browser is not part of this release",
 };
 const NO_COUNTERPART = "there is no such section here";

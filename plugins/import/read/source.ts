@@ -67,7 +67,7 @@ const stateFolders: Readonly<Record<string, string>> = {
   extensions: "plugins are code for another gateway; install those of svc",
   hooks: "hook code is written for another gateway; see the guide for webhooks",
   identity: "each gateway has a key of its own",
-  skills: "skills are not part of this release",
+  skills: "skills are not taken over; copy their folders to skills/ in the workspace",
 };
 
 function isWorkspace(files: readonly string[]): boolean {
