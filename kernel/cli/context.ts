@@ -25,31 +25,13 @@ export function createCliContext(options: ContextOptions): CliContext {
     const owner = await readLockOwner(paths.stateDir);
     return owner ? { pid: owner.pid, ...(owner.port ? { port: owner.port } : {}) } : undefined;
   };
-  const adviceFor = async (at: CliTarget | undefined): Promise<string> => {
-    const [{ startAdvice }, found, owner, lastGood] = await Promise.all([
-      import("./start-advice.ts"),
-      config(),
-      lockOwner(),
-      hasLastGood(paths),
-    ]);
-    return startAdvice({ paths, config: found, owner, hasLastGood: lastGood, ...(at ? { target: at } : {}) });
-  };
-  const answerAdviceFor = async (at: CliTarget): Promise<string | undefined> => {
-    const [{ answerAdvice }, found, owner, lastGood] = await Promise.all([
-      import("./start-advice.ts"),
-      config(),
-      lockOwner(),
-      hasLastGood(paths),
-    ]);
-    const [holder] = owner ? [] : await ports.holders(at.port).catch(() => []);
-    return answerAdvice({ paths, config: found, owner, hasLastGood: lastGood, target: at, holder });
-  };
+  const advice = adviceOf(paths, { config, lockOwner, ports });
   const connect: CliContext["connect"] = async ({ mode = "cli", scopes, caps, timeoutMs, newDevice = true, target: named } = {}) => {
     const { connectToGateway } = await import("./connect.ts");
     const at = named ?? (await target());
     const limit = timeoutMs ?? (typeof rpc.timeout === "number" ? rpc.timeout : DEFAULT_TIMEOUT_MS);
     const how = { version, mode, scopes, caps, timeoutMs: limit, newDevice, stateDir: paths.stateDir, env, signal: options.signal };
-    return connectToGateway({ ...how, target: at, startAdvice: () => adviceFor(at), answerAdvice: () => answerAdviceFor(at) });
+    return connectToGateway({ ...how, target: at, startAdvice: () => advice.start(at), answerAdvice: () => advice.answer(at) });
   };
 
   return {
@@ -60,7 +42,7 @@ export function createCliContext(options: ContextOptions): CliContext {
     version,
     target,
     config,
-    startAdvice: () => adviceFor(undefined),
+    startAdvice: () => advice.start(undefined),
     async configFile() {
       const { openConfigFile } = await import("./config-file.ts");
       forget(); // whoever opens the file wants it as it is now: the doctor has just made it readable
@@ -106,6 +88,26 @@ export function createCliContext(options: ContextOptions): CliContext {
     watchFolders: async (how) => (await import("../process/folder-watches.ts")).createFolderWatches(how),
     withFileLock: async (lock, work, how) => (await import("../process/file-lock.ts")).withFileLock(lock, work, how),
     writeFile: writeFileAtomic,
+  };
+}
+
+/** Next steps where no gateway answers, or another one than that of the profile. */
+function adviceOf(paths: ProfilePaths, { config, lockOwner, ports }: Pick<CliContext, "config" | "lockOwner" | "ports">) {
+  const facts = async () => {
+    const [found, owner, isKept] = await Promise.all([config(), lockOwner(), hasLastGood(paths)]);
+    return { paths, config: found, owner, hasLastGood: isKept };
+  };
+  return {
+    async start(target: CliTarget | undefined): Promise<string> {
+      const { startAdvice } = await import("./start-advice.ts");
+      return startAdvice({ ...(await facts()), ...(target ? { target } : {}) });
+    },
+    async answer(target: CliTarget): Promise<string | undefined> {
+      const { answerAdvice } = await import("./start-advice.ts");
+      const known = await facts();
+      const [holder] = known.owner ? [] : await ports.holders(target.port).catch(() => []);
+      return answerAdvice({ ...known, target, holder });
+    },
   };
 }
 
