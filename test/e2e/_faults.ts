@@ -120,7 +120,7 @@ async function logLines(home: Home, since: number): Promise<string[]> {
   const texts = await Promise.all((await logNames(home)).map((name) => readFile(join(home.stateDir, "logs", name), "utf8")));
   const lines = linesOf(texts.join("").slice(since)).map((line) => JSON.parse(line) as { level: string; msg: string });
   const counted = lines.filter(
-    ({ level, msg }) => level !== "info" && !msg.startsWith("running as root") && !msg.startsWith("connection "),
+    ({ level, msg }) => level !== "info" && !msg.startsWith("running as root") && !/^(connection |the event loop was blocked)/.test(msg),
   );
   const told = counted.map(({ level, msg }) => `${level} ${msg}`);
   return told.length === 0 ? ["nothing"] : [...new Set(told)];
