@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 
-/** What a gateway holds at one moment. */
+/** Figures of a gateway at one moment. */
 export interface Sample {
   /** Minutes since the first one, in the gateway's own time. */
   minute: number;
   pssMb: number;
-  /** What the process has written itself: nothing of the program or a file, so that other processes do not move it. */
+  /** Memory that the process has written itself: nothing of the program or a file, so that other processes do not move it. */
   ownMb: number;
   /** Heap and buffers after a collection. */
   heapMb: number;
@@ -23,7 +23,7 @@ export interface Sample {
   ledger: number;
 }
 
-/** What the plugin of `soakProbe` answers. */
+/** Answer of the plugin of `soakProbe`. */
 export interface InProcess {
   heapBytes: number;
   resources: Record<string, number>;

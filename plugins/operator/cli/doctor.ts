@@ -67,7 +67,7 @@ async function examine(cli: CliContext, values: CliValues): Promise<number> {
   return counts ? 1 : 0;
 }
 
-/** What is wrong may only show once something else is mended: a config that does not load hides what is in it. */
+/** Limit of the looks: a fault may only show once another one is mended, as a config that does not load hides what is in it. */
 const MENDING_ROUNDS = 3;
 
 /** Mends what can be mended, nothing twice, and adds what was done to `fixes`. @returns what is left */
