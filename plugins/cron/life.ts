@@ -1,6 +1,5 @@
-import { type Lease, messageOf, type PluginContext, type PluginLife, settledWithin } from "svc/sdk";
+import { type Lease, messageOf, type PluginContext, type PluginLife, type Store, settledWithin } from "svc/sdk";
 import { CRON_SCOPE } from "svc/sdk/internal";
-import type { CronPlugin } from "./cron.ts";
 import type { Job } from "./job.ts";
 import type { JobRows } from "./rows.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -39,7 +38,7 @@ interface LifeParts {
   role: Role;
   retention: { sweep(): Promise<void> };
   load(): Promise<Job[]>;
-  store: CronPlugin["store"];
+  store: () => Pick<Store, "status" | "runs" | "changes">;
 }
 
 export function createLife(ctx: PluginContext, parts: LifeParts): PluginLife {
