@@ -145,7 +145,8 @@ test("a reminder that the tool plans outlives a restart and goes to where its co
   await store.commit([{ op: "session.patch", key: "agent:main:main", patch: { lastRoute: { channel: "lines", to: "bo" } } }]);
   const call = { agentId: "main", sessionKey: "agent:main:main", signal: AbortSignal.timeout(60_000) };
   const { content } = await first.service("agents@1").invokeTool("cron", { action: "add", in: "2s", text: "Remind me of the oven." }, call);
-  expect(JSON.parse(content[0]?.text ?? "")).toMatchObject({
+  const [said] = content;
+  expect(JSON.parse(said?.type === "text" ? said.text : "")).toMatchObject({
     added: true,
     schedule: "at 2026-01-01T00:00:02.000Z",
     next: { utc: "2026-01-01T00:00:02.000Z", weekday: expect.any(String), local: expect.any(String) },

@@ -61,7 +61,8 @@ test("the tool adds, changes, lists and removes jobs, but none from a job, and n
   const call = { agentId: "main", sessionKey: "agent:main:main", signal: AbortSignal.timeout(60_000) };
   const use = async (args: object, more: object = {}) => {
     const { content, isError } = await gateway.service("agents@1").invokeTool("cron", args, { ...call, ...more });
-    const text = content[0]?.text ?? "";
+    const [said] = content;
+    const text = said?.type === "text" ? said.text : "";
     return isError ? text : JSON.parse(text);
   };
   const added = await use({ action: "add", cron: "0 9 * * *", tz: "Europe/Berlin", text: "Say good morning." });

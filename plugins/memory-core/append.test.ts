@@ -29,7 +29,7 @@ const stateOf = (files: Record<string, string> = {}, over: Partial<AppendHost> =
       update: () => undefined,
     };
     const { content, isError = false } = (await tool.run(args, call)) as ToolResult;
-    return { text: content.map(({ text }) => text).join("\n"), isError };
+    return { text: content.map((part) => (part.type === "text" ? part.text : `[${part.mimeType} ${part.data}]`)).join("\n"), isError };
   };
   return { append, syncs, read: (path: string) => readFileSync(workspace.path(path), "utf8") };
 };

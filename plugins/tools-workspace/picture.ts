@@ -1,4 +1,5 @@
-import type { ToolResult } from "svc/sdk";
+import type { FileHandle } from "node:fs/promises";
+import { limits, type ToolResult } from "svc/sdk";
 import { texts } from "./result.ts";
 
 const kinds: ReadonlyArray<{ type: string; is(head: Buffer): boolean }> = [
@@ -13,7 +14,13 @@ export function pictureType(head: Buffer): string | undefined {
   return kinds.find(({ is }) => is(head))?.type;
 }
 
-/** Result for a picture: what it is, as long as results of tools are text. */
-export function pictureResult(picture: { shown: string; mimeType: string; size: number }): ToolResult {
-  return texts([`[picture ${picture.shown}: ${picture.mimeType}, ${picture.size} bytes; its content cannot be shown here]`], picture);
+/** Result for a picture: a line that names it, and the picture itself for models that read pictures. One that is too large is only named. */
+export async function pictureResult(file: FileHandle, picture: { shown: string; mimeType: string; size: number }): Promise<ToolResult> {
+  const { shown, mimeType, size } = picture;
+  const name = `[picture ${shown}: ${mimeType}, ${size} bytes`;
+  if (size > limits.imageMaxBytes) return texts([`${name}; too large to be shown: ${limits.imageMaxBytes} bytes at most]`], picture);
+  const bytes = Buffer.alloc(size);
+  const { bytesRead } = await file.read(bytes, 0, size, 0);
+  const { content, ...rest } = texts([`${name}]`], picture);
+  return { ...rest, content: [...content, { type: "image", mimeType, data: bytes.toString("base64", 0, bytesRead) }] };
 }

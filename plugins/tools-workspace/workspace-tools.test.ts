@@ -66,7 +66,7 @@ function stage(files: Record<string, string | Uint8Array> = {}, { limitMs = 10_0
     <T>(tool: Tool<T>) =>
     async (args: T): Promise<Answer> => {
       const { content, isError = false } = (await tool.run(args, call)) as ToolResult;
-      return { text: content.map(({ text }) => text).join("\n"), isError };
+      return { text: content.map((part) => (part.type === "text" ? part.text : `[${part.mimeType} ${part.data}]`)).join("\n"), isError };
     };
   return {
     root,

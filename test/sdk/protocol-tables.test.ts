@@ -41,8 +41,10 @@ describe("the scope of every method", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
       words(`audit.list audit.verify channels.login gateway.doctor mcp.status mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
-      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set`);
-    const readable = words("mcp.status memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show");
+      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions`);
+    const readable = words(
+      "usage.summary usage.sessions mcp.status memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show",
+    );
     const writable = words("models.test messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
     const scopeOf = (name: string) => {
       if (name === "messaging.pairing.revoke") return "pairing";
@@ -52,7 +54,7 @@ describe("the scope of every method", () => {
   });
 
   test("what belongs to parts that are not there is not half there", () => {
-    const families = [/^cron\./, /^doctor\.memory\.(?!status$)/];
+    const families = [/^doctor\.memory\.(?!status$)/];
     const present = families.filter((family) => own.some(([name]) => family.test(name)));
     expect(present).toEqual([]);
   });
@@ -60,7 +62,9 @@ describe("the scope of every method", () => {
 
 describe("events", () => {
   const everybody = words("connect.challenge tick shutdown health heartbeat");
-  const readers = words("presence config.changed plugins.changed memory.progress agent chat sessions.changed session.message session.tool");
+  const readers = words(
+    "presence cron config.changed plugins.changed memory.progress agent chat sessions.changed session.message session.tool",
+  );
   const rules: Array<[string, (name: string) => boolean]> = [
     ["none", (name) => everybody.includes(name)],
     ["read", (name) => readers.includes(name)],

@@ -1,6 +1,7 @@
 import agents from "../../plugins/agents/protocol.ts";
 import approvals from "../../plugins/approvals/protocol.ts";
 import audit from "../../plugins/audit/protocol.ts";
+import cron from "../../plugins/cron/protocol.ts";
 import devices from "../../plugins/devices/protocol.ts";
 import mcp from "../../plugins/mcp-client/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
@@ -19,6 +20,7 @@ export const allMethods = {
   ...agents.methods,
   ...approvals.methods,
   ...audit.methods,
+  ...cron.methods,
   ...devices.methods,
   ...mcp.methods,
   ...memory.methods,
@@ -34,6 +36,7 @@ export const allResults = {
   ...agents.results,
   ...approvals.results,
   ...audit.results,
+  ...cron.results,
   ...devices.results,
   ...mcp.results,
   ...memory.results,
@@ -48,6 +51,7 @@ export const allEvents: Readonly<Record<ProtocolEvent, EventSpec>> = {
   ...protocolEvents,
   ...agents.events,
   ...approvals.events,
+  ...cron.events,
   ...devices.events,
   ...memory.events,
   ...messaging.events,
