@@ -21,7 +21,7 @@ const implies: Record<Scope, readonly Scope[]> = {
 };
 /** Thirty calls a minute and counted before validation: they get fewer wrong values. */
 const budgeted =
-  /^(config\.(set|apply|patch)|secrets\.reload|plugins\.(setEnabled|reload)|agents\.(create|update|delete)|gateway\.restart\.request)$/;
+  /^(config\.(set|apply|patch)|secrets\.reload|plugins\.(setEnabled|reload)|agents\.(create|update|delete)|cron\.(add|update|remove|run)|gateway\.restart\.request)$/;
 
 let home: Home;
 let gateway: Running;
