@@ -9,7 +9,7 @@ const twice = (key: string, place: Place) => ({ [`agents.defaults.${key}`]: plac
 const setting = (key: string, file: string, config = "kit.config") =>
   twice(key, {
     file,
-    code: `agentSetting(${config}, ${file.includes("prompt") || file.includes("execute") ? "run.agent.id" : "agent.id"}, "${key}")`,
+    code: `agentSetting(${config}, ${/prompt|execute|loop/.test(file) ? "run.agent.id" : "agent.id"}, "${key}")`,
   });
 const limiter = (code: string): Place => ({ file: "kernel/auth/failure-limiter.ts", code });
 const remoteTarget = (code: string): Place => ({ file: "kernel/cli/remote-target.ts", code });
@@ -49,6 +49,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   ...setting("bootstrapTotalMaxChars", "plugins/agents/workspace/files.ts", "config"),
   ...setting("thinkingDefault", "plugins/agents/runs/prompt.ts"),
   ...setting("timeoutSeconds", "plugins/agents/runs/execute.ts"),
+  ...setting("maxTurns", "plugins/agents/runs/loop.ts"),
   ...twice("tools.allow", policy("level.allow")),
   ...twice("tools.deny", policy("level.deny")),
   ...twice("memorySearch.remote.apiKey", { file: "plugins/memory-core/providers/provider-settings.ts", code: "`${where}.apiKey`" }),

@@ -57,6 +57,8 @@ const perAgent = {
   thinkingDefault: "high",
   timeoutSeconds: "20m",
   contextTokens: 100_000,
+  maxTurns: 20,
+  skills: { deny: ["cook"] },
   tools: { profile: "coding", allow: ["web_fetch"], deny: ["group:runtime"] },
   heartbeat: {
     every: "1h",

@@ -129,6 +129,8 @@ agents.defaults.model.fallbacks : list of string = []
 agents.defaults.thinkingDefault : off|minimal|low|medium|high = "low"
 agents.defaults.timeoutSeconds : integer|string = 600
 agents.defaults.contextTokens : integer
+agents.defaults.maxTurns : integer = 50
+agents.defaults.skills.deny : list of string = []
 agents.defaults.tools.profile : minimal|coding|messaging|full = "full"
 agents.defaults.tools.allow : list of string = []
 agents.defaults.tools.deny : list of string = []

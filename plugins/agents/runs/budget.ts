@@ -15,7 +15,7 @@ export interface Budget {
   window: number;
   /** Longest prompt: the window without the reserve for the answer. */
   limit: number;
-  /** What the messages may take of it. */
+  /** Tokens of it for the messages. */
   room: number;
 }
 
@@ -33,7 +33,7 @@ export async function windowOf(kit: Pick<Kit, "config" | "catalog" | "windows">,
   const learnt = kit.windows.of(candidate) ?? Number.POSITIVE_INFINITY;
   const set = agentSetting(kit.config, agentId, "contextTokens");
   const listed = (await kit.catalog.models(candidate.provider)).find(({ id }) => id === candidate.model)?.contextWindow;
-  // What an operator sets may be less than the model takes, as for a server with little memory, and not more.
+  // A window that an operator sets may be less than the model takes, as for a server with little memory, and not more.
   const window = Math.min(set ?? listed ?? DEFAULT_WINDOW_TOKENS, listed ?? Number.POSITIVE_INFINITY);
   return Math.min(window, learnt);
 }

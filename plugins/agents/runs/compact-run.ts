@@ -63,7 +63,7 @@ interface Plan {
   details: Pick<CompactionDetails, "keptFrom" | "summary" | "alsoKept" | "clearedBefore">;
 }
 
-/** What goes and what stays; undefined when nothing can go. Pure. */
+/** Rows that go and rows that stay; undefined when none can go. Pure. */
 export function planOf(read: ReadRows, { keep, stays }: { keep: number; stays: (row: MessageRow) => boolean }): Plan | undefined {
   const { rows } = read;
   const least = Math.ceil(keep / MAX_KEPT_ROWS);

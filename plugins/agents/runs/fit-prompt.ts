@@ -41,7 +41,7 @@ export async function fitPrompt(run: Run, kit: Kit, { candidate, candidates, pro
     beforehand: () => flushMemory(run, kit, { candidate, prompt, fits: tokens <= budget.window }),
   });
   if (messages) prompt.messages = messages;
-  // What a caller brings with each request is not the gateway's to sum up.
+  // Turns that a caller brings with each request are not the gateway's to sum up.
   if ((run.request.unstoredTurns ?? 0) > 0) prompt.messages = fitMessages(prompt.messages, budget.room);
 }
 

@@ -66,7 +66,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   }
 }
 
-/** What was shown of an answer is whole, and its tokens count. */
+/** Text that was shown of an answer is whole, and its tokens count. */
 function endAnswer(run: Run, kit: Kit, { usage }: TurnResult): void {
   run.count(usage);
   kit.events.usage(run, usage);

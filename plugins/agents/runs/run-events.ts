@@ -25,7 +25,7 @@ const MAX_UPDATE_CHARS = 2_000;
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** What is told of a compaction in a run. */
+/** Payload of the event of a compaction in a run. */
 type CompactionEvent =
   | { phase: "start"; reason: "threshold" | "overflow" }
   | {

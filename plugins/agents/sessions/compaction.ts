@@ -12,7 +12,7 @@ export const MAX_ALSO_KEPT = 100;
 /** Cause of a compaction: the prompt was about to be too long, its vendor refused it as too long, or a person asked. */
 export type CompactionReason = "threshold" | "overflow" | "manual";
 
-/** What the row of a compaction says. */
+/** Details in the row of a compaction. */
 export interface CompactionDetails {
   /** Sequence number of the first row that models go on to read. */
   keptFrom: number;
@@ -27,7 +27,7 @@ export interface CompactionDetails {
   clearedBefore?: number;
 }
 
-/** What a model reads of a transcript. */
+/** Rows of a transcript that a model reads. */
 export interface ReadRows {
   rows: MessageRow[];
   /** Text in the place of the others. */

@@ -144,7 +144,7 @@ function ask({ provider, model }: Candidate, given: { source: string; session: A
   return readTurn((stop) => provider.stream(request, { signal: stop }), { signal, idleMs: IDLE_MS, onText: () => undefined });
 }
 
-/** What was asked, line by line, in the place of a summary. */
+/** Messages of the user, line by line, in the place of a summary. */
 export function listOf(older: readonly MessageRow[], before: string | undefined): Summary {
   const asked = older.filter((row) => row.role === "user").map((row) => `- ${oneLine(textOf(row.content), LINE_CHARS)}`);
   const more = asked.length > MAX_LINES ? [`- (${asked.length - MAX_LINES} more)`] : [];

@@ -63,7 +63,7 @@ export interface RegisteredTool {
   isOutside: boolean;
 }
 
-/** What a run needs to know of a tool before it calls it. */
+/** Facts that a run needs of a tool before it calls it. */
 export interface ToolTraits {
   readOnly: boolean;
   /** It has an argument `offset`, from which it reads on. */

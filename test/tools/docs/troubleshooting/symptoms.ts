@@ -27,7 +27,11 @@ export const symptoms: readonly Symptom[] = [
     title: "The gateway does not start",
     look: "`svc gateway status` repeats why the last start was refused; exit code 78 means that a further try changes nothing",
     checks: {
-      "config/missing": { cause: "svc was never set up here, or `--profile`, `SVC_STATE_DIR` or `SVC_CONFIG_PATH` leads elsewhere" },
+      "config/missing": {
+        cause: "svc was never set up here, or `--profile`, `SVC_STATE_DIR` or `SVC_CONFIG_PATH` leads elsewhere; or the file was removed",
+        says: "there is no config file",
+        repair: "`svc setup`; where there was one, `svc doctor --fix --restore-last-good`",
+      },
       "config/mode-missing": { cause: "a config written by hand", repair: "`svc config set gateway.mode local`" },
       "config/parse": {
         cause: "a comma, brace or quote in the file, or an `$include` that is not there",
@@ -71,6 +75,11 @@ export const symptoms: readonly Symptom[] = [
       "lock/stale": { cause: "a gateway that was killed; the next start takes the lock over by itself" },
       "node/version": { cause: "an old Node", repair: "install a newer Node, then `svc gateway install --force`" },
       "native/sqlite": { cause: "Node was replaced by another major version, or the installation is not whole" },
+      "boot/unclean-end": {
+        cause: "the process before was killed or crashed; what it had accepted goes on",
+        says: "ended without being asked to",
+        repair: "`svc logs --limit 50`",
+      },
       "boot/crash-loop": {
         cause: "three crashes within five minutes: the gateway is in safe mode",
         says: "safe mode",
@@ -82,6 +91,11 @@ export const symptoms: readonly Symptom[] = [
     title: "A command or a page does not reach it",
     look: "`svc gateway status --deep` and `svc gateway probe`",
     checks: {
+      "gateway/problem": {
+        cause: "a part of the running gateway reports that it does not work",
+        says: "does not run",
+        repair: "`svc logs --level error`, then `svc gateway restart`",
+      },
       "gateway/unreachable": { cause: "it hangs, or it is still starting", repair: "`svc logs --limit 50`, then `svc gateway restart`" },
       "auth/missing": { cause: "no secret is configured", repair: "`svc doctor --fix`" },
       "auth/weak": { cause: "a short secret", repair: "`svc config set gateway.auth.token <a long random text>`" },
@@ -194,6 +208,37 @@ export const symptoms: readonly Symptom[] = [
       "hooks/signature-instead": {
         cause: 'meant so, if you wrote `verify.mode: "instead"`',
         repair: "`svc config set hooks.mappings.<n>.verify.mode with-token`",
+      },
+    },
+  },
+  {
+    title: "A scheduled job does not run",
+    look: "`svc cron list` and `svc cron runs`",
+    checks: {
+      "cron/store": {
+        cause: "its row was changed by hand, or by another version",
+        says: "cannot be read (",
+        repair: "`svc cron rm <id>`, then add it again",
+      },
+      "cron/stuck": { cause: "a run that neither ended nor goes on", says: "is marked as running, but nothing runs it" },
+      "clock/jump": {
+        cause: "the clock of the machine was set by more than a day",
+        repair: "`date`; if it is wrong, `sudo timedatectl set-ntp true`",
+      },
+    },
+  },
+  {
+    title: "An agent cannot use a tool",
+    look: "`/tools` in the chat, and `svc approvals list`",
+    checks: {
+      "exec/sandbox": {
+        cause: "bubblewrap is not installed, or the system forbids namespaces",
+        says: "bubblewrap is missing or may not make namespaces",
+      },
+      "mcp/server": {
+        cause: "the server does not start, does not answer, or wants a login",
+        says: 'the MCP server "<name>"',
+        repair: "`svc mcp status`",
       },
     },
   },
