@@ -223,6 +223,7 @@ export const symptoms: readonly Symptom[] = [
       "cron/stuck": { cause: "a run that neither ended nor goes on", says: "is marked as running, but nothing runs it" },
       "clock/jump": {
         cause: "the clock of the machine was set by more than a day",
+        says: "the clock of the system went",
         repair: "`date`; if it is wrong, `sudo timedatectl set-ntp true`",
       },
     },
