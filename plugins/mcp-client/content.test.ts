@@ -6,7 +6,7 @@ const source = { server: "files", of: "read", hide: (text: string) => text.repla
 const textOf = (answer: object) =>
   toToolResult(answer as Record<string, unknown>, source)
     .content.map((part) => ("text" in part ? part.text : ""))
-    .join();
+    .join("");
 /** Text between head and end of the frame. */
 const inner = (answer: object) => /\n---\n([\s\S]*)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT id="[0-9a-f]{16}">>>$/.exec(textOf(answer))?.[1];
 
@@ -63,4 +63,17 @@ test("an error of the server is a framed result, and any other error is thrown",
 test("messages of a prompt have their role before them", () => {
   expect(partsText([{ role: "user", content: { type: "text", text: "hi" } }, "odd"])).toBe("user: hi\n\n");
   expect(partsText(undefined)).toBe("");
+});
+
+test("a picture goes with its text, for models that see", () => {
+  const { content } = toToolResult(
+    {
+      content: [
+        { type: "image", mimeType: "image/png", data: "AAAA" },
+        { type: "image", data: 7 },
+      ],
+    },
+    source,
+  );
+  expect(content.slice(1)).toEqual([{ type: "image", mimeType: "image/png", data: "AAAA" }]);
 });

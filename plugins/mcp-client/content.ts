@@ -24,7 +24,14 @@ export function toToolResult(answer: Record<string, unknown>, source: ForeignSou
   // A structured answer comes as text as well, unless the server left that out.
   if (!parts.some((part) => isRecord(part) && part.type === "text") && isRecord(answer.structuredContent))
     texts.push(jsonText(answer.structuredContent));
-  return framed(texts.join("\n"), source, answer.isError === true);
+  const { content, ...rest } = framed(texts.join("\n"), source, answer.isError === true);
+  return { ...rest, content: [...content, ...parts.slice(0, MAX_PARTS).flatMap(pictureOf)] };
+}
+
+/** A picture as models get it; the run loop leaves out what no model takes. */
+function pictureOf(part: unknown): ToolResult["content"] {
+  if (!isRecord(part) || part.type !== "image" || typeof part.mimeType !== "string" || typeof part.data !== "string") return [];
+  return [{ type: "image", mimeType: part.mimeType, data: part.data }];
 }
 
 /** Foreign text as a result. */

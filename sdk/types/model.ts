@@ -34,14 +34,7 @@ export interface ModelCost {
 export type ModelMessage =
   | { role: "user"; content: UserPart[] }
   | { role: "assistant"; content: AssistantPart[] }
-  /** `images`: pictures in the result, only for models whose `input` names them. */
-  | { role: "tool"; toolCallId: string; name: string; text: string; images?: ToolImage[]; isError?: boolean };
-
-/** Picture in the result of a tool; `data` is base64. */
-export interface ToolImage {
-  mimeType: string;
-  data: string;
-}
+  | { role: "tool"; toolCallId: string; name: string; text: string; isError?: boolean };
 
 /** Part of a user's message; `data` is base64. A model gets only what its `input` names. */
 export type UserPart =

@@ -72,3 +72,16 @@ test("a model gets the media that it reads, and a note for the rest", () => {
   expect(shown(["text", "image", "pdf", "audio"])).toEqual(["image", "file", "file"]);
   expect(shown(undefined)).toEqual(["image", noPdf, noAudio]);
 });
+
+test("pictures of results follow their group for a model that sees, and are a note for others", () => {
+  const picture = { type: "image" as const, mimeType: "image/png", data: "AAAA" };
+  const shown: PromptMessage = { role: "tool", toolCallId: "c1", name: "read", text: "a.png", images: [picture] };
+  const other: PromptMessage = { role: "tool", toolCallId: "c2", name: "find", text: "found" };
+  const question: PromptMessage = { role: "user", content: [{ type: "text", text: "And now?" }] };
+  const sees = { ...writtenBy, input: ["text", "image"] as const };
+  const pictures = { role: "user", content: [{ type: "text", text: "[pictures in the result of read]" }, picture] };
+  const plain = { role: "tool", toolCallId: "c1", name: "read", text: "a.png" };
+  expect(forModel([shown, other], sees)).toEqual([plain, other, pictures]);
+  expect(forModel([shown, question], sees)).toEqual([plain, { role: "user", content: [...pictures.content, ...question.content] }]);
+  expect(forModel([shown], writtenBy)).toEqual([{ ...plain, text: "a.png\n[image, which this model cannot see]" }]);
+});

@@ -7,25 +7,35 @@ export type PromptMessage = ModelMessage & {
   writtenBy?: ModelRef | undefined;
   /** Tokens of the request that it answers and of itself, as its vendor counted them; absent where the prompt has changed since. */
   usedTokens?: number | undefined;
+  /** Pictures in the result of a tool. */
+  images?: readonly UserImage[];
 };
+
+export type UserImage = Extract<UserPart, { type: "image" }>;
 
 /** The model that is to read a prompt. `input`: what it reads, absent when nobody says. */
 export interface Reader extends ModelRef {
   input?: readonly ModelInput[] | undefined;
 }
 
+const UNSEEN = "[image, which this model cannot see]";
 const plainId = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
  * The messages as one model takes them. Reasoning, and what a vendor noted about its answer, go back only to the model that wrote them; ids of calls that
- * another vendor may refuse are replaced, in call and result alike; media that it cannot read becomes a note. Pure.
+ * another vendor may refuse are replaced, in call and result alike; media that it cannot read becomes a note. Pictures of results follow them in a message of the user: few vendors take them in
+ * the result itself. Pure.
  */
 export function forModel(messages: readonly PromptMessage[], reader: Reader): ModelMessage[] {
   const ids = new Map<string, string>();
-  return messages.map((message): ModelMessage => {
+  const sees = reader.input?.includes("image") === true;
+  return withPictures(messages, sees).map((message): ModelMessage => {
     if (message.role === "user") return { role: "user", content: message.content.map((part) => readable(part, reader.input)) };
-    if (message.role === "tool")
-      return readableResult({ ...message, toolCallId: ids.get(message.toolCallId) ?? message.toolCallId }, reader.input);
+    if (message.role === "tool") {
+      const { images = [], writtenBy: _, usedTokens: __, ...result } = message;
+      const text = sees ? result.text : [result.text, ...images.map(() => UNSEEN)].filter((line) => line !== "").join("\n");
+      return { ...result, text, toolCallId: ids.get(result.toolCallId) ?? result.toolCallId };
+    }
     const isOwn = message.writtenBy?.provider === reader.provider && message.writtenBy.model === reader.model;
     const content = joinedTexts(isOwn ? message.content : message.content.flatMap(withoutMeta));
     return {
@@ -64,18 +74,34 @@ function plain(id: string): string {
   return plainId.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 32)}`;
 }
 
-/** Pictures in a result go to models that are known to see: most of the others refuse the whole request. */
-function readableResult(message: Extract<ModelMessage, { role: "tool" }>, input: readonly ModelInput[] | undefined): ModelMessage {
-  const { images, ...rest } = message;
-  if (!images || input?.includes("image")) return message;
-  const note = images.map(() => "[image, which this model cannot see]").join("\n");
-  return { ...rest, text: rest.text === "" ? note : `${rest.text}\n${note}` };
+/** Messages with the pictures of each group of results behind it, for a model that is known to see: most of the others refuse the whole request. */
+function withPictures(messages: readonly PromptMessage[], sees: boolean): PromptMessage[] {
+  if (!sees) return [...messages];
+  let waiting: UserPart[] = [];
+  const out: PromptMessage[] = [];
+  const flush = (next?: Extract<PromptMessage, { role: "user" }>) => {
+    const content = [...waiting, ...(next?.content ?? [])];
+    waiting = [];
+    if (content.length > 0) out.push({ ...next, role: "user", content });
+  };
+  for (const message of messages) {
+    if (message.role === "user") flush(message);
+    else {
+      if (message.role === "assistant") flush();
+      out.push(message);
+      const { images = [] } = message;
+      if (message.role === "tool" && images.length > 0)
+        waiting.push({ type: "text", text: `[pictures in the result of ${message.name}]` }, ...images);
+    }
+  }
+  flush();
+  return out;
 }
 
 function readable(part: UserPart, input: readonly ModelInput[] | undefined): UserPart {
   if (part.type === "text") return part;
   if (part.type === "image") {
-    return input === undefined || input.includes("image") ? part : { type: "text", text: "[image, which this model cannot see]" };
+    return input === undefined || input.includes("image") ? part : { type: "text", text: UNSEEN };
   }
   const kind = part.mimeType === "application/pdf" ? "pdf" : "audio";
   const name = part.fileName === undefined ? part.mimeType : part.fileName;

@@ -42,7 +42,7 @@ export function toolsTokens(tools: readonly ModelToolSpec[]): number {
 /** Counted once: a message of a prompt does not change. */
 const known = new WeakMap<ModelMessage, number>();
 
-export function messageTokens(message: ModelMessage): number {
+export function messageTokens(message: PromptMessage): number {
   const counted = known.get(message);
   if (counted !== undefined) return counted;
   const tokens = MESSAGE_TOKENS + contentTokens(message);
@@ -87,7 +87,7 @@ export async function requestTokens(
   return reported < before * LEAST_REPORTED ? all : reported + since;
 }
 
-function contentTokens(message: ModelMessage): number {
+function contentTokens(message: PromptMessage): number {
   if (message.role === "tool") return textTokens(message.text) + (message.images?.length ?? 0) * IMAGE_TOKENS;
   const parts: ReadonlyArray<UserPart | AssistantPart> = message.content;
   return parts.reduce((sum, part) => sum + (part.type === "toolCall" ? callTokens(part.name, part.args) : blockTokens(part)), 0);

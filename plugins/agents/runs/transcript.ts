@@ -1,7 +1,7 @@
-import { type AssistantPart, type MessageBlock, type MessageRow, type ModelMessage, oneLine, type ToolImage, type UserPart } from "svc/sdk";
+import { type AssistantPart, type MessageBlock, type MessageRow, oneLine, type UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 import { pictureSize } from "./picture-size.ts";
-import type { PromptMessage } from "./replay-to-model.ts";
+import type { PromptMessage, UserImage } from "./replay-to-model.ts";
 import { messageTokens } from "./tokens.ts";
 
 /** Text for the model when the result of a call was never stored. */
@@ -94,23 +94,20 @@ function isOf(row: MessageRow | undefined, runs: ReadonlySet<string>): boolean {
   return row?.runId !== undefined && runs.has(row.runId);
 }
 
-function toolMessage(call: { id: string; name: string }, result: MessageRow | undefined, shown: ReadonlySet<Picture>): ModelMessage {
+function toolMessage(call: { id: string; name: string }, result: MessageRow | undefined, shown: ReadonlySet<Picture>): PromptMessage {
   const base = { role: "tool" as const, toolCallId: call.id, name: call.name };
   if (!result) return { ...base, text: NO_RESULT, isError: true };
   return { ...base, ...resultContent(result.content, shown), ...(result.isError ? { isError: true } : {}) };
 }
 
 /** Content of a result as models take it. @param shown pictures that are sent; absent: all */
-export function resultContent(
-  content: readonly MessageBlock[],
-  shown?: ReadonlySet<Picture>,
-): Pick<Extract<ModelMessage, { role: "tool" }>, "text" | "images"> {
-  const images: ToolImage[] = [];
+export function resultContent(content: readonly MessageBlock[], shown?: ReadonlySet<Picture>): { text: string; images?: UserImage[] } {
+  const images: UserImage[] = [];
   const texts = content.flatMap((block) => {
     if (block.type === "text") return [block.text];
     if (block.type !== "image") return [];
     if (block.data === "" || (shown && !shown.has(block))) return [noteOf(block)];
-    images.push({ mimeType: block.mimeType, data: block.data });
+    images.push({ type: "image", mimeType: block.mimeType, data: block.data });
     return [];
   });
   return { text: texts.join("\n"), ...(images.length === 0 ? {} : { images }) };
