@@ -70,18 +70,18 @@ async function writePlugin(folder: string): Promise<string> {
 
 test("doctor finds a channel without its packages, one command installs them and says what the account lacks, and doctor is content", async () => {
   const doctor = ["doctor", "--json", "--only", "plugins/packages"];
-  // Packages for PDF files, which a gateway can do without.
-  const optional = { id: "plugins/packages", severity: "info", path: "plugins.entries.openai-http" };
+  // Packages for MCP servers and for PDF files, which a gateway can do without.
+  const optional = ["mcp-client", "openai-http"].map((id) => ({ id: "plugins/packages", severity: "info", path: `plugins.entries.${id}` }));
   expect(JSON.parse((await svcCommand(home, doctor)).stdout)).toMatchObject({
     ok: false,
-    findings: [{ id: "plugins/packages", severity: "error", path: "channels.demo", fix: "svc channels add demo" }, optional],
+    findings: [{ id: "plugins/packages", severity: "error", path: "channels.demo", fix: "svc channels add demo" }, ...optional],
   });
   const added = await svcCommand(home, ["channels", "add", "demo"]);
   expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining("packages of demo: 1 of 1") });
   expect(added.stdout).toContain("Installed dep 1.0.0 for demo.");
   expect(added.stdout).toContain("Not set yet: channels.demo.nick");
   expect(added.stdout).toContain("Credential not set: channels.demo.token (or DEMO_TOKEN)");
-  expect(JSON.parse((await svcCommand(home, doctor)).stdout)).toMatchObject({ ok: true, findings: [optional] });
+  expect(JSON.parse((await svcCommand(home, doctor)).stdout)).toMatchObject({ ok: true, findings: optional });
   expect(await readdir(join(home.env.HOME as string, "demo/vendor"))).toEqual(["package-lock.json", "package.json"]);
 
   const again = await json(home, ["plugins", "add-packages", "demo"], {}, command);

@@ -46,6 +46,8 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
   "sdk/text/external-content.ts": { count: 3, made: () => import("../../sdk/text/external-content.ts") },
   "sdk/text/external-markers.ts": { count: 3, made: () => import("../../sdk/text/external-markers.ts") },
   "plugins/agents/runs/frame-stripper.ts": { count: 5, made: () => import("../../plugins/agents/runs/frame-stripper.ts") },
+  "plugins/tools-workspace/grep.ts": { count: 1, bounded: "compiled to see whether it is an expression, and never run" },
+  "plugins/tools-workspace/grep.worker.ts": { count: 1, bounded: "runs in a thread that is ended after 10 s" },
   "plugins/webhooks/actions/suspicious.ts": { count: 1, made: () => import("../../plugins/webhooks/actions/suspicious.ts") },
 };
 

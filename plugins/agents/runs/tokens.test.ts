@@ -17,6 +17,11 @@ describe("an estimate of tokens", () => {
     expect(textTokens(text)).toBe(tokens);
   });
 
+  test("of one word of many megabytes are counted, too", () => {
+    expect(textTokens("x".repeat(9_000_000))).toBe(3_000_000);
+    expect(textTokens("a1".repeat(4_500_000))).toBeGreaterThan(6_900_000);
+  });
+
   test("of a picture does not depend on its bytes", () => {
     const picture = (data: string): PromptMessage => ({ role: "user", content: [{ type: "image", mimeType: "image/png", data }] });
     expect(messageTokens(picture("A".repeat(1_000_000)))).toBe(1_204);

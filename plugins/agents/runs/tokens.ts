@@ -18,7 +18,8 @@ const PIECE_CHARS = 400_000;
 /** Least part of an estimate that a vendor's own count is believed with: some servers report nothing sensible. */
 const LEAST_REPORTED = 0.3;
 
-const denseRun = /[A-Za-z0-9+/=_-]{32,}/g;
+/** A longer run is counted in pieces: one of megabytes has no end on the stack of an expression. */
+const denseRun = /[A-Za-z0-9+/=_-]{32,4096}/g;
 const digit = /\d/;
 const letter = /[A-Za-z]/;
 
