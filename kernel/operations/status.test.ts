@@ -53,3 +53,8 @@ test("without any plugin the lists are empty", () => {
     sessions: { count: 0, recent: [], byAgent: [] },
   });
 });
+
+test("figures of scheduled jobs are repeated", () => {
+  const cron = { enabled: true, jobs: 1, running: 0 };
+  expect(of(false, { ...snapshot, health: { ...snapshot.health, cron } as never })).toMatchObject({ cron });
+});

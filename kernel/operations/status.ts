@@ -24,6 +24,7 @@ const repeated = [
   "memoryIndex",
   "models",
   "hooks",
+  "cron",
   "problems",
 ] as const;
 
