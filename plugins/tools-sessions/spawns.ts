@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Agents, cutEnd, type Logger, messageOf, neutralize, type RunHandle, type Store } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
-import type { Viewer } from "./visible.ts";
+import { isOpenToOthers, type Viewer } from "./visible.ts";
 
 const SCOPE = "gateway/spawns";
 /** Helpers at work at the same time. */
@@ -9,6 +9,8 @@ const MAX_AT_WORK = 4;
 /** Helpers that work or wait for their turn. */
 const MAX_SPAWNS = 64;
 const MAX_RESULT_CHARS = 8_000;
+/** Tools that the helper of a session which strangers write in does not have: what they say must not change the agent's files through one. */
+const FILE_TOOLS = ["write", "edit"];
 /** Tools that no helper has: it starts nobody, plans nothing and writes to nobody. */
 const DENIED = ["sessions_spawn", "sessions_send", "cron", "message", "gateway", "nodes"];
 
@@ -95,7 +97,7 @@ export class Spawns {
       trigger: "user",
       actor: { kind: "internal", scopes: [] },
       timeoutMs,
-      tools: { deny: DENIED },
+      tools: { deny: isOpenToOthers(parent.sessionKey) ? [...DENIED, ...FILE_TOOLS] : DENIED },
       extraSystem: "You are a helper: you do one task for another session and answer with its result, once. Nobody can be asked.",
       ...(model === undefined ? {} : { model }),
     });

@@ -24,7 +24,7 @@ export function isVisible(row: Pick<SessionRow, "key" | "agentId" | "spawnedBy">
 }
 
 /** Sessions whose prompts are written by whoever is in a group or knows a webhook. */
-function isOpenToOthers(sessionKey: string): boolean {
+export function isOpenToOthers(sessionKey: string): boolean {
   return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:)/.test(sessionKey);
 }
 

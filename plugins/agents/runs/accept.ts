@@ -24,7 +24,7 @@ import { present } from "../sessions/find.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { senderDetails } from "../sessions/sender.ts";
-import { hasOperatorTools } from "../tools/operator-tools.ts";
+import { hasOperatorTools, narrowedTools } from "../tools/operator-tools.ts";
 import { whereaboutsOf } from "../tools/place.ts";
 import { requestBlocks } from "./attachments.ts";
 import { missingTurns, ownTurns } from "./given-history.ts";
@@ -110,12 +110,13 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   const fresh = before && (options.fresh ?? expiryFor(request, { options, before, now }, kit));
   const base = before === undefined ? madeFor(request, newSession(sessionKey, agent.id, now)) : fresh ? freshSession(before, now) : before;
   const events = await pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
+  const tools = narrowedTools({ request, session: base, events });
   const run = new Run({
     id: request.runId,
     agent,
     sessionKey,
     sessionId: base.sessionId,
-    request,
+    request: { ...request, ...(tools ? { tools } : {}) },
     family: options.family,
     model,
     mode,

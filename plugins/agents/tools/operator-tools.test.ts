@@ -1,6 +1,6 @@
 import type { RunRequest } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import { hasOperatorTools, isOperatorTool } from "./operator-tools.ts";
+import { hasOperatorTools, isOperatorTool, narrowedTools } from "./operator-tools.ts";
 
 const main = { key: "agent:main:main", kind: "direct" as const };
 const group = { key: "agent:main:irc:group:#room", kind: "group" as const };
@@ -39,4 +39,22 @@ test.each([
   ["gateway_status", false],
 ])("%s is one of them: %s", (tool, isOne) => {
   expect(isOperatorTool(tool)).toBe(isOne);
+});
+
+test.each([
+  ["a person's message", request("user", "rpc"), main, [], []],
+  ["a message of a person on a channel", request("user", "channel"), main, [], []],
+  ["a group", request("user", "channel"), group, [], ["write", "edit"]],
+  ["a webhook", request("hook", "hook"), main, [], ["write", "edit"]],
+  ["a heartbeat that reads what a webhook said", request("heartbeat"), main, [{ source: "hook" }], ["write", "edit"]],
+] as const)("%s: changes of files are kept back where others may write", (_name, asked, session, events, kept) => {
+  expect(narrowedTools({ request: asked, session, events })?.deny ?? []).toEqual(kept);
+});
+
+test("a group whose list names a file tool keeps it", () => {
+  const tools = { allow: ["read", "write"], deny: ["exec"] };
+  expect(narrowedTools({ request: { ...request("user", "channel"), tools }, session: group, events: [] })).toEqual({
+    allow: ["read", "write"],
+    deny: ["exec", "edit"],
+  });
 });
