@@ -46,6 +46,7 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
   const since = clock.now();
   let leaveListener: (() => Promise<void>) | undefined;
   let timer: Disposable | undefined;
+  let noticed: Promise<void> = Promise.resolve();
   let isOn = boots !== undefined && !options.isForbidden && isCrashLoop(boots.unclean);
 
   const warn = (error: unknown) => logger.warn("the notice about safe mode could not be stored", { error });
@@ -58,6 +59,8 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
     await boots
       ?.forgive()
       .catch((error: unknown) => logger.warn("the crash count could not be reset after safe mode; the crashes still count", { error }));
+    // One that is still being written would stay.
+    await noticed;
     await dropNotice(stateDir, NOTICE_ID).catch(warn);
     await leaveListener?.();
     return true;
@@ -75,7 +78,7 @@ export function createSafeMode(options: SafeModeOptions): SafeMode {
       leaveListener = onLeave;
       logger.error(safeModeText());
       const notice = { id: NOTICE_ID, severity: "error" as const, message: safeModeText(), fix: exitFix, at: since };
-      void writeNotice(stateDir, notice).catch(warn);
+      noticed = writeNotice(stateDir, notice).catch(warn);
       timer = options.setTimeout(() => void leave("ten minutes without a crash").catch(warn), QUIET_MS);
     },
     dispose: () => void timer?.dispose(),
