@@ -81,7 +81,7 @@ export function execTool(deps: ExecDeps): Tool<z.output<typeof input>> {
       const running = await runner.start(command, place, timeoutMs);
       if (background) {
         const shown = (argv ?? [text]).join(" ").slice(0, 200);
-        const { id } = live.add({ agentId, shown, startedAt: deps.clock.now(), running });
+        const { id } = live.add({ agentId, sessionKey, shown, startedAt: deps.clock.now(), running });
         return `Started in the background as ${id}. Read its output with process {action: "poll", id: "${id}"}.`;
       }
       running.closeInput();

@@ -95,6 +95,18 @@ describe("a command in the background", () => {
     await expect(look.run({ action: "write", id: "p1", text: "x" }, call())).rejects.toThrow("takes no input any more");
   });
 
+  test("is nothing that strangers in a group can read or write to, unless their conversation started it", async () => {
+    const { exec, process: look } = toolsWith({ allow: ["cat"] });
+    const group = { ...call(), sessionKey: "agent:main:irc:group:team" };
+    await exec.run({ argv: ["cat"], background: true }, call());
+    const { commands } = (await look.run({ action: "list" }, call())) as { commands: Array<{ id: string }> };
+    const id = commands[0]?.id ?? "";
+    await expect(look.run({ action: "write", id, text: "x" }, group)).rejects.toThrow("there is no command");
+    expect(await look.run({ action: "list" }, group)).toEqual({ commands: [] });
+    await exec.run({ argv: ["cat"], background: true }, group);
+    expect(await look.run({ action: "list" }, group)).toMatchObject({ commands: [{ command: "cat" }] });
+  });
+
   test("is one of eight at most", async () => {
     const { exec } = toolsWith();
     for (let i = 0; i < 8; i++) await exec.run({ argv: ["sleep", "600"], background: true }, call());
@@ -117,6 +129,24 @@ describe("in the sandbox", () => {
     expect(seen).toMatch(/cannot access '\/root'.*\n.*cannot access '\/home'.*\n.*cannot access '\/etc\/passwd'/);
     expect(seen).toMatch(/\n65534\n/);
     expect(await readFile(join(workspace, "made.txt"), "utf8")).toBe("new\n");
+  });
+
+  sandboxed.test("a path of the call's own does not replace the programs that keep it there", async () => {
+    for (const name of ["bwrap", "prlimit"]) {
+      await writeFile(join(workspace, name), `#!/bin/sh\necho outside > ${join(workspace, "outside.txt")}\n`, { mode: 0o755 });
+    }
+    const seen = await run(
+      { argv: ["/bin/sh", "-c", "echo $PATH; ulimit -v"], env: { PATH: ".:/work" } },
+      { sandbox: "require", memoryMb: 512 },
+    );
+    expect(seen).toBe(".:/work\n524288\n[exit code 0]");
+    await expect(readFile(join(workspace, "outside.txt"))).rejects.toThrow("ENOENT");
+  });
+
+  sandboxed.test("variables that the operator lets through are no arguments, which all of the machine could read", async () => {
+    const config = { sandbox: "require", env: ["OPENAI_API_KEY"] };
+    expect(await run({ argv: ["printenv", "OPENAI_API_KEY"] }, config)).toContain("key-of-a-vendor");
+    expect(await run({ argv: ["cat", "/proc/1/cmdline"] }, config)).not.toContain("key-of-a-vendor");
   });
 });
 

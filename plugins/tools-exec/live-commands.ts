@@ -1,3 +1,4 @@
+import { isOpenToOthers } from "./permission.ts";
 import type { RunningCommand } from "./running-command.ts";
 
 /** Background commands of all agents together. */
@@ -8,12 +9,22 @@ const MAX_ENDED = 16;
 export interface LiveCommand {
   id: string;
   agentId: string;
+  /** Session that started it. */
+  sessionKey: string;
   /** For people and models. */
   shown: string;
   startedAt: number;
   running: RunningCommand;
   /** Place up to which its agent has read. */
   seen: number;
+}
+
+/** Place that a tool is called from. */
+type Viewer = Pick<LiveCommand, "agentId" | "sessionKey">;
+
+/** Whether a command is of an agent. Strangers must not write to what another session has started: a shell that was allowed there would obey them unasked. */
+function isOwn(command: Viewer, { agentId, sessionKey }: Viewer): boolean {
+  return command.agentId === agentId && (command.sessionKey === sessionKey || !isOpenToOthers(sessionKey));
 }
 
 /** Commands that go on while their agent does something else. */
@@ -34,13 +45,13 @@ export class LiveCommands {
   }
 
   /** One of an agent's own. */
-  of(agentId: string, id: string): LiveCommand | undefined {
+  of(viewer: Viewer, id: string): LiveCommand | undefined {
     const found = this.#commands.get(id);
-    return found?.agentId === agentId ? found : undefined;
+    return found && isOwn(found, viewer) ? found : undefined;
   }
 
-  list(agentId: string): LiveCommand[] {
-    return [...this.#commands.values()].filter((one) => one.agentId === agentId);
+  list(viewer: Viewer): LiveCommand[] {
+    return [...this.#commands.values()].filter((one) => isOwn(one, viewer));
   }
 
   /** Ends them all, and waits for it. */

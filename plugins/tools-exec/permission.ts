@@ -40,28 +40,36 @@ export async function permit(command: Command, signal: AbortSignal, { config, al
       "it is not on the operator's list of allowed ones, and nobody is asked; do without it, or tell the user what you would need",
     );
   }
+  const isKeepable = isPlain && isSameEverywhere(argv);
   const desk = approvals();
   if (!desk) throw refused("nobody can be asked, because the plugin approvals is off");
   const { decision, message } = await desk.request(
     {
       kind: "exec",
-      request: { ...shown(command), ask: isPlain ? "on-miss" : "always", security: "allowlist" },
+      request: { ...shown(command), ask: isKeepable ? "on-miss" : "always", security: "allowlist" },
       timeoutMs: config.approvalSeconds * 1_000,
     },
     { signal },
   );
-  if (decision === "allow-always" && isPlain) await allowed.add(agentId, argv);
+  if (decision === "allow-always" && isKeepable) await allowed.add(agentId, argv);
   if (decision === "allow-once" || decision === "allow-always") return;
   if (decision === "deny") throw refused("a person denied it. Do not try it again in another form; ask the user how to go on");
   throw refused(message ?? "nobody answered");
+}
+
+/** Whether the words of a command say all of what runs: no `*`, which a list reads as any further words, and no program that each folder has another one of. */
+function isSameEverywhere([program = "", ...rest]: readonly string[]): boolean {
+  return !rest.includes("*") && (!program.includes("/") || program.startsWith("/"));
 }
 
 const refused = (reason: string) => execErrors.commandRefused({ reason });
 
 /** The command as an approver reads it, its variables in front. */
 function shown({ argv, text, env = {}, cwd, agentId, sessionKey }: Command) {
-  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const said = argv ? { commandArgv: [...variables, ...argv] } : { command: [...variables, text].join(" ") };
+  const variables = Object.entries(env);
+  const said = argv
+    ? { commandArgv: [...variables.map(([name, value]) => `${name}=${value}`), ...argv] }
+    : { command: [...variables.map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'`), text].join(" ") };
   return { ...said, cwd, agentId, sessionKey };
 }
 

@@ -6,7 +6,7 @@ import { environmentFor } from "./environment.ts";
 import { execErrors } from "./errors.ts";
 import type { Command } from "./permission.ts";
 import { RunningCommand } from "./running-command.ts";
-import { bwrapArgs, hasPrlimit, probeSandbox } from "./sandbox.ts";
+import { bwrapArgs, findPrlimit, findSandbox } from "./sandbox.ts";
 
 /** Where a command may run and how it is kept. */
 export interface Place {
@@ -16,12 +16,18 @@ export interface Place {
   cwd: string;
 }
 
+/** Whole paths of the programs that keep a command. */
+interface Tools {
+  sandbox: string | undefined;
+  prlimit: string | undefined;
+}
+
 /** Starts commands in the sandbox, or says why it cannot. */
 export class CommandRunner {
   readonly #config: ExecConfig;
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly #signal: AbortSignal;
-  #tools: Promise<{ sandbox: boolean; prlimit: boolean }> | undefined;
+  #tools: Promise<Tools> | undefined;
 
   constructor(config: ExecConfig, { env, signal }: { env: Readonly<Record<string, string | undefined>>; signal: AbortSignal }) {
     this.#config = config;
@@ -29,28 +35,35 @@ export class CommandRunner {
     this.#signal = signal;
   }
 
-  /** Programs that this machine has; looked up once. */
-  tools(): Promise<{ sandbox: boolean; prlimit: boolean }> {
-    this.#tools ??= Promise.all([this.#config.sandbox !== "off" && probeSandbox(this.#signal), hasPrlimit(this.#signal)]).then(
-      ([sandbox, prlimit]) => ({ sandbox, prlimit }),
-    );
+  /** Programs that this machine has. A sandbox that is missing is looked for again: on a busy machine the look may have taken too long. */
+  tools(): Promise<Tools> {
+    this.#tools ??= this.#find();
     return this.#tools;
   }
 
+  async #find(): Promise<Tools> {
+    const path = this.#env.PATH ?? "";
+    const isWanted = this.#config.sandbox !== "off";
+    const [sandbox, prlimit] = await Promise.all([isWanted ? findSandbox(path, this.#signal) : undefined, findPrlimit(path, this.#signal)]);
+    if (isWanted && sandbox === undefined) this.#tools = undefined;
+    return { sandbox, prlimit };
+  }
+
   /** @throws {SvcError} `command-refused` when the sandbox is required and missing */
-  async start({ argv, text, env }: Command, { workspace, cwd }: Place, timeoutMs: number): Promise<RunningCommand> {
+  async start({ argv, text, env: own = {} }: Command, { workspace, cwd }: Place, timeoutMs: number): Promise<RunningCommand> {
     const { sandbox, prlimit } = await this.tools();
-    if (this.#config.sandbox === "require" && !sandbox) {
+    const { sandbox: wanted, network, memoryMb, env: names } = this.#config;
+    if (wanted === "require" && sandbox === undefined) {
       throw execErrors.commandRefused({ reason: "the operator requires a sandbox, and bubblewrap does not work on this machine" });
     }
-    const own = argv ?? ["/bin/sh", "-c", text ?? ""];
-    const given = environmentFor(this.#env, { names: this.#config.env, ...(env ? { own: env } : {}) });
-    const limited = prlimit ? ["prlimit", `--as=${this.#config.memoryMb * 1024 * 1024}`, "--core=0", "--", ...own] : own;
-    const wrapped = sandbox
-      ? ["bwrap", ...bwrapArgs({ workspace, below: relative(workspace, cwd), env: given, network: this.#config.network }), ...limited]
-      : limited;
-    const [file = "", ...args] = wrapped;
-    return new RunningCommand({ file, args, cwd, env: given, timeoutMs });
+    const words = argv ?? ["/bin/sh", "-c", text ?? ""];
+    const wrapped =
+      sandbox === undefined ? words : [sandbox, ...bwrapArgs({ workspace, below: relative(workspace, cwd), own, network }), ...words];
+    const limited = prlimit === undefined ? wrapped : [prlimit, `--as=${memoryMb * 1024 * 1024}`, "--core=0", "--", ...wrapped];
+    const [file = "", ...args] = limited;
+    // Outside of the sandbox nothing is the call's own.
+    const env = environmentFor(this.#env, { names, ...(sandbox === undefined ? { own } : {}) });
+    return new RunningCommand({ file, args, cwd, env, timeoutMs });
   }
 }
 

@@ -50,7 +50,10 @@ export class RunningCommand {
       this.#child.once("error", (error) => settle({ code: null, signal: null, reason: "not-started", message: error.message }));
       this.#child.once("exit", (code, signal) => {
         // A grandchild may hold the pipes open for ever.
-        const late = setTimeout(() => this.#child.stdout?.destroy(), 200);
+        const late = setTimeout(() => {
+          stdout?.destroy();
+          stderr?.destroy();
+        }, 200);
         this.#child.once("close", () => clearTimeout(late));
         const ended: Ended = { code, signal, ...(this.#reason ? { reason: this.#reason } : {}) };
         this.#child.once("close", () => settle(ended));

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, isAbsolute, join } from "node:path";
 
 /** Folder of the workspace inside the sandbox. */
 export const INSIDE = "/work";
@@ -9,30 +11,21 @@ export interface SandboxPlan {
   workspace: string;
   /** Folder below the workspace, `""` for itself. */
   below: string;
-  env: Readonly<Record<string, string>>;
+  /** Variables of the call, which come to those that bubblewrap itself has. */
+  own: Readonly<Record<string, string>>;
   network: boolean;
 }
 
 /**
  * Arguments of bubblewrap for a command: of the machine's files it sees programs and libraries, read-only, and its workspace; no other process, no network, no home folder; no user of its own
- * rights. It does not limit memory.
+ * rights. It does not limit memory. The variables of bubblewrap go on to the command: as arguments everybody on the machine could read them.
  */
-export function bwrapArgs({ workspace, below, env, network }: SandboxPlan): string[] {
+export function bwrapArgs({ workspace, below, own, network }: SandboxPlan): string[] {
   const readOnly = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl", "/etc/ca-certificates", "/etc/localtime"];
-  const variables = Object.entries({ ...env, HOME: INSIDE }).flatMap(([name, value]) => ["--setenv", name, value]);
+  const variables = Object.entries({ ...own, HOME: INSIDE }).flatMap(([name, value]) => ["--setenv", name, value]);
   return [
-    ...[
-      "--unshare-all",
-      "--unshare-user",
-      "--uid",
-      "65534",
-      "--gid",
-      "65534",
-      "--disable-userns",
-      "--die-with-parent",
-      "--new-session",
-      "--clearenv",
-    ],
+    ...["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"],
+    ...["--disable-userns", "--die-with-parent", "--new-session"],
     ...(network
       ? ["--share-net", "--ro-bind-try", "/etc/resolv.conf", "/etc/resolv.conf", "--ro-bind-try", "/etc/hosts", "/etc/hosts"]
       : []),
@@ -46,18 +39,35 @@ export function bwrapArgs({ workspace, below, env, network }: SandboxPlan): stri
   ];
 }
 
-/** Whether bubblewrap is there and may do its work; some systems forbid namespaces to users. */
-export function probeSandbox(signal: AbortSignal): Promise<boolean> {
-  if (process.platform !== "linux") return Promise.resolve(false);
-  const args = bwrapArgs({ workspace: "/tmp", below: "", env: {}, network: false });
-  return new Promise((resolve) => {
-    execFile("bwrap", [...args, "true"], { signal, timeout: PROBE_MS, killSignal: "SIGKILL" }, (error) => resolve(error === null));
-  });
+/** Bubblewrap of this machine, where it is there and may do its work; some systems forbid namespaces to users. */
+export async function findSandbox(path: string, signal: AbortSignal): Promise<string | undefined> {
+  const file = process.platform === "linux" ? await findProgram("bwrap", path) : undefined;
+  const args = bwrapArgs({ workspace: "/tmp", below: "", own: {}, network: false });
+  return file !== undefined && (await runs(file, [...args, "true"], { path, signal })) ? file : undefined;
 }
 
-/** Whether a program of this name is on the `PATH` and runs. */
-export function hasPrlimit(signal: AbortSignal): Promise<boolean> {
+/** The program that limits memory, where it is there and runs. */
+export async function findPrlimit(path: string, signal: AbortSignal): Promise<string | undefined> {
+  const file = await findProgram("prlimit", path);
+  return file !== undefined && (await runs(file, ["--version"], { path, signal })) ? file : undefined;
+}
+
+/** A program by its whole path: its bare name would be looked for in the `PATH` that a call may set. */
+async function findProgram(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter).filter(isAbsolute)) {
+    const file = join(folder, name);
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return file;
+  }
+  return undefined;
+}
+
+function runs(file: string, args: readonly string[], { path, signal }: { path: string; signal: AbortSignal }): Promise<boolean> {
   return new Promise((resolve) => {
-    execFile("prlimit", ["--version"], { signal, timeout: PROBE_MS, killSignal: "SIGKILL" }, (error) => resolve(error === null));
+    const limits = { signal, timeout: PROBE_MS, killSignal: "SIGKILL" as const };
+    execFile(file, args, { ...limits, env: { PATH: path } }, (error) => resolve(error === null));
   });
 }

@@ -1,0 +1,45 @@
+import type { ApprovalQuestion, Approvals } from "svc/sdk";
+import { expect, test } from "vitest";
+import { type Command, permit } from "./permission.ts";
+
+const place = { cwd: "/w", agentId: "main", sessionKey: "agent:main:main" };
+
+/** Asks about a command, answers "always", and returns the question with what was remembered. */
+async function asked(command: Partial<Command>) {
+  const questions: ApprovalQuestion[] = [];
+  const kept: Array<readonly string[]> = [];
+  const desk = {
+    async request(question: ApprovalQuestion) {
+      questions.push(question);
+      return { decision: "allow-always" };
+    },
+  } as unknown as Approvals;
+  await permit({ ...place, ...command }, AbortSignal.timeout(10_000), {
+    config: { mode: "ask", allow: [], approvalSeconds: 60 },
+    allowed: { has: async () => false, add: async (_, argv) => void kept.push(argv) },
+    approvals: () => desk,
+  });
+  return { request: questions[0]?.request, kept };
+}
+
+test("a command is remembered by its words where they say all of what runs", async () => {
+  expect((await asked({ argv: ["git", "status"] })).kept).toEqual([["git", "status"]]);
+  expect((await asked({ argv: ["/usr/bin/make", "a*b"] })).kept).toEqual([["/usr/bin/make", "a*b"]]);
+});
+
+test.each([
+  [{ argv: ["git", "*"] }],
+  [{ argv: ["ls", "*", "x"] }],
+  [{ argv: ["./build.sh"] }],
+  [{ argv: ["bin/build"] }],
+  [{ argv: ["git"], env: { A: "1" } }],
+  [{ text: "ls" }],
+])("%j is asked about each time", async (command) => {
+  const { request, kept } = await asked(command);
+  expect([request, kept]).toMatchObject([{ ask: "always" }, []]);
+});
+
+test("the value of a variable cannot pass for the command", async () => {
+  const { request } = await asked({ text: "rm -r .", env: { A: "1 git status # it's" } });
+  expect(request).toMatchObject({ command: "A='1 git status # it'\\''s' rm -r ." });
+});
