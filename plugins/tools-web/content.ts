@@ -9,6 +9,11 @@ export function kindOf(mime: string): "html" | "text" | "other" {
   return isText || ["application/json", "application/xml", "application/javascript", "application/yaml"].includes(type) ? "text" : "other";
 }
 
+/** The type that a server names, where it is one: it stands outside of the frame, where no word of a stranger may. */
+export function namedType(mime: string): string | undefined {
+  return /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,80}$/.exec(typeOf(mime))?.[0];
+}
+
 /** Bytes as text: in the encoding that the server names, else the page itself, else UTF-8. What does not fit becomes U+FFFD. */
 export function decodeText(bytes: Buffer, mime: string): string {
   const named = /charset\s*=\s*"?([\w.:-]{1,40})/i.exec(mime.slice(0, 200))?.[1];

@@ -1,6 +1,6 @@
 import { type Tool, wrapExternal, z } from "svc/sdk";
 import { type FetchRules, fetchPublic } from "svc/sdk/internal";
-import { decodeText, kindOf } from "./content.ts";
+import { decodeText, kindOf, namedType } from "./content.ts";
 import { isHostAllowed } from "./hosts.ts";
 import type { PageReader } from "./page-reader.ts";
 
@@ -48,7 +48,9 @@ export function webFetchTool({ reader, rules, fetch }: Deps): Tool<z.output<type
       });
       const kind = kindOf(file.mime);
       if (kind === "other")
-        throw new Error(`the address has ${file.mime || "a file of no named type"}, which is not text; only pages and texts can be read`);
+        throw new Error(
+          `the address has ${namedType(file.mime) ?? "a file of no named type"}, which is not text; only pages and texts can be read`,
+        );
       const source = decodeText(file.content, file.mime);
       const page = kind === "html" && !raw ? await reader.read({ html: source, url: file.url }, signal) : { text: source };
       const text = cut(page.text, maxChars);
