@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { type Agents, cutEnd, neutralize, type Store, settledWithin, type Tool, type ToolCall, z } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
-import { isVisible, type Visibility } from "./visible.ts";
+import { DENIED, withDenied } from "./spawns.ts";
+import { isHelper, isVisible, type Visibility } from "./visible.ts";
 
 /** Messages that sessions may send each other in one go. */
 const MAX_CHAIN = 3;
@@ -45,7 +46,7 @@ export function sendTool({ store, agents, visibility }: Deps): Tool<z.output<typ
         message: `Message from session ${call.sessionKey}:\n\n${neutralize(text)}`,
         trigger: "user",
         actor: { kind: "internal", scopes: [] },
-        tools: { deny: ["cron", "gateway", "nodes"] },
+        tools: withDenied(call.tools, isHelper(key) ? DENIED : ["cron", "gateway", "nodes"]),
       });
       return waitSeconds === 0 ? { sent: true, runId } : await answerOf(run, waitSeconds * 1_000, call);
     },

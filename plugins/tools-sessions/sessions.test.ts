@@ -1,4 +1,4 @@
-import type { JsonObject, ModelRequest } from "svc/sdk";
+import type { JsonObject, ModelRequest, RunRequest } from "svc/sdk";
 import { createTestGateway, eventually, type FakeTurn, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
@@ -16,7 +16,10 @@ beforeAll(async () => {
   gw = await createTestGateway({
     plugins: ["store", "agents", "tools-sessions"],
     models: [fakeModel(Array.from({ length: 200 }, () => turn))],
-    config: { tools: { sessions: { visibility: "agent" } }, agents: { defaults: { heartbeat: { every: 0 } } } },
+    config: {
+      tools: { sessions: { visibility: "agent" } },
+      agents: { defaults: { heartbeat: { every: 0 } }, list: [{ id: "main", default: true }, { id: "other" }] },
+    },
   });
 }, 60_000);
 afterAll(() => gw?.close());
@@ -24,12 +27,12 @@ beforeEach(() => {
   turns = [];
 });
 
-const say = async (message: string, sessionKey = "main") => {
-  const run = await gw.service("agents@1").run({ message, sessionKey, trigger: "user", actor: { kind: "internal", scopes: [] } });
+const say = async (message: string, sessionKey = "main", tools: RunRequest["tools"] = {}) => {
+  const run = await gw.service("agents@1").run({ message, sessionKey, trigger: "user", actor: { kind: "internal", scopes: [] }, tools });
   return run.done;
 };
 /** Calls a tool as the agent of a session does, and resolves with its result. */
-async function result(name: string, args: JsonObject, sessionKey = "main"): Promise<string> {
+async function result(name: string, args: JsonObject, sessionKey = "main", tools: RunRequest["tools"] = {}): Promise<string> {
   let text: string | undefined;
   turns.unshift((request) => {
     if (!saidTo(request).includes(`use ${name}`)) return undefined;
@@ -38,7 +41,7 @@ async function result(name: string, args: JsonObject, sessionKey = "main"): Prom
     text = last.text;
     return "done";
   });
-  await say(`use ${name}`, sessionKey);
+  await say(`use ${name}`, sessionKey, tools);
   turns.shift();
   return text ?? "";
 }
@@ -117,4 +120,25 @@ test("a helper has few tools and sees little, and its result is told to the sess
   });
   const list = await gw.service("store@2").sessions.list({ spawnedBy: "agent:main:main", limit: 10 });
   expect(list.rows.map(({ key }) => key)).toEqual([first.key]);
+});
+
+test("a helper has no tool that the run which asked for it has not, nor one more when it is written to later", async () => {
+  const seen: string[][] = [];
+  turns = [
+    (request) => {
+      if (!keyOf(request).includes(":subagent:")) return undefined;
+      seen.push(request.tools.map(({ name }) => name).sort());
+      return "done";
+    },
+  ];
+  const tools = { deny: ["session_status"] };
+  const { key } = JSON.parse(await result("sessions_spawn", { task: "count", waitSeconds: 30 }, "main", tools));
+  await result("sessions_send", { key, text: "count again", waitSeconds: 30 }, "main", tools);
+  const few = ["sessions_history", "sessions_list"];
+  expect(seen).toEqual([few, few]);
+});
+
+test("a session that strangers write in hands no task to another agent", async () => {
+  const task = { task: "read the diary", agentId: "other" };
+  expect(await result("sessions_spawn", task, "agent:main:irc:group:%23team")).toContain("you may hand tasks to yourself only");
 });

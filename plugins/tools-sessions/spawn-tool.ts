@@ -2,7 +2,7 @@ import { type Agents, type Tool, withLimit, z } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
 import { answerOf } from "./send-tool.ts";
 import type { Spawns } from "./spawns.ts";
-import { isHelper } from "./visible.ts";
+import { isHelper, isOpenToOthers } from "./visible.ts";
 
 const input = z.strictObject({
   task: z
@@ -32,6 +32,8 @@ export function spawnTool({ agents, spawns }: Deps): Tool<z.output<typeof input>
     async run({ task, agentId = undefined, model, timeoutSeconds = 900, waitSeconds = 0 }, call) {
       if (isHelper(call.sessionKey)) throw sessionToolErrors.spawnRefused({ reason: "a helper starts no helpers; do the task yourself" });
       const target = agents.resolve({ agentId: agentId ?? call.agentId });
+      if (target.agentId !== call.agentId && isOpenToOthers(call.sessionKey))
+        throw sessionToolErrors.spawnRefused({ reason: "in this conversation you may hand tasks to yourself only; leave agentId out" });
       if (model !== undefined) await agents.checkModel({ agentId: target.agentId, model });
       const spawned = await spawns.start({
         agentId: target.agentId,
@@ -39,11 +41,13 @@ export function spawnTool({ agents, spawns }: Deps): Tool<z.output<typeof input>
         task,
         ...(model === undefined ? {} : { model }),
         timeoutMs: timeoutSeconds * 1_000,
+        ...(call.tools ? { tools: call.tools } : {}),
       });
       const { sessionKey: key } = spawned;
       if (waitSeconds === 0) return { key, state: "started" };
+      const until = performance.now() + waitSeconds * 1_000;
       const run = await withLimit(spawned.begun, waitSeconds * 1_000, () => undefined, call.signal);
-      return { key, ...(run ? await answerOf(run, waitSeconds * 1_000, call) : { state: "waiting for its turn" }) };
+      return { key, ...(run ? await answerOf(run, Math.max(0, until - performance.now()), call) : { state: "waiting for its turn" }) };
     },
   };
 }

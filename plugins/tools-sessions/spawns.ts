@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Agents, cutEnd, type Logger, messageOf, neutralize, type RunHandle, type Store } from "svc/sdk";
+import { type Agents, cutEnd, type Logger, messageOf, neutralize, type RunHandle, type Store, type ToolCall } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
 import { isOpenToOthers, type Viewer } from "./visible.ts";
 
@@ -12,7 +12,7 @@ const MAX_RESULT_CHARS = 8_000;
 /** Tools that the helper of a session which strangers write in does not have: what they say must not change the agent's files through one. */
 const FILE_TOOLS = ["write", "edit"];
 /** Tools that no helper has: it starts nobody, plans nothing and writes to nobody. */
-const DENIED = ["sessions_spawn", "sessions_send", "cron", "message", "gateway", "nodes"];
+export const DENIED = ["sessions_spawn", "sessions_send", "cron", "message", "gateway", "nodes"];
 
 /** A task for a helper. Stored until its result was told, so that it survives the gateway. */
 export interface Spawn {
@@ -22,6 +22,8 @@ export interface Spawn {
   task: string;
   model?: string;
   timeoutMs: number;
+  /** Tools that the run which asked is narrowed to. */
+  tools?: ToolCall["tools"];
 }
 
 interface Stored extends Spawn {
@@ -86,7 +88,7 @@ export class Spawns {
     });
   }
 
-  #begin({ runId, agentId, sessionKey, parent, task, model, timeoutMs }: Stored): Promise<RunHandle> {
+  #begin({ runId, agentId, sessionKey, parent, task, model, timeoutMs, tools }: Stored): Promise<RunHandle> {
     return this.#deps.agents.run({
       runId,
       resume: true,
@@ -97,7 +99,7 @@ export class Spawns {
       trigger: "user",
       actor: { kind: "internal", scopes: [] },
       timeoutMs,
-      tools: { deny: isOpenToOthers(parent.sessionKey) ? [...DENIED, ...FILE_TOOLS] : DENIED },
+      tools: withDenied(tools, isOpenToOthers(parent.sessionKey) ? [...DENIED, ...FILE_TOOLS] : DENIED),
       extraSystem: "You are a helper: you do one task for another session and answer with its result, once. Nobody can be asked.",
       ...(model === undefined ? {} : { model }),
     });
@@ -105,7 +107,7 @@ export class Spawns {
 
   /** The row goes after the event is stored: a result may be told twice, never not at all. */
   async #tell({ runId, sessionKey, parent, task }: Stored, result: string): Promise<void> {
-    const about = cutEnd(task.replace(/\s+/g, " "), 100);
+    const about = cutEnd(neutralize(task).replace(/\s+/g, " "), 100);
     const text = `The helper ${sessionKey} ("${about}") reports: ${cutEnd(neutralize(result), MAX_RESULT_CHARS)}`;
     await this.#deps.agents.systemEvent({ ...parent, text, source: "spawn", mode: "now", isOwn: true });
     await this.#deps.store.commit([{ op: "kv.delete", scope: SCOPE, key: runId }]);
@@ -122,4 +124,9 @@ export class Spawns {
     if (next) next();
     else this.#atWork -= 1;
   }
+}
+
+/** Tools of a run that another one begins: what that one does not have, it does not get in this way either. */
+export function withDenied(tools: ToolCall["tools"], denied: readonly string[]): NonNullable<ToolCall["tools"]> {
+  return { ...tools, deny: [...new Set([...(tools?.deny ?? []), ...denied])] };
 }

@@ -7,6 +7,8 @@ export interface ToolCall {
   readonly runId: string;
   readonly toolCallId: string;
   readonly signal: AbortSignal;
+  /** Tools that the run is narrowed to: a tool that begins another run for it passes them on. */
+  readonly tools?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Shows a line of progress to those who watch the run; at most four in a second are passed on, the newest wins. */
   update(text: string): void;
 }

@@ -236,13 +236,14 @@ async function tracedTool(
 }
 
 async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {
-  const { agentId, sessionKey, runId, toolCallId, onUpdate: update = () => undefined } = target;
+  const { agentId, sessionKey, runId, toolCallId, tools, onUpdate: update = () => undefined } = target;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(agentErrors.toolTimedOut({ tool: tool.name, seconds: timeoutMs / 1_000 })), timeoutMs);
   const signal = AbortSignal.any([target.signal, limit.signal]);
   try {
-    const work = (async () => tool.run(args, { agentId, sessionKey, runId, toolCallId, signal, update }))();
+    const call = { agentId, sessionKey, runId, toolCallId, signal, update, ...(tools ? { tools } : {}) };
+    const work = (async () => tool.run(args, call))();
     return toToolResult(await whileAlive(work, signal, GRACE_MS), target.maxChars ?? MAX_RESULT_CHARS);
   } finally {
     clearTimeout(timer);
