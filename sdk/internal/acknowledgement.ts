@@ -83,7 +83,8 @@ function isSilent(text: string, token: string): boolean {
 /** True while a text may still turn out to be a token of silence and nothing else: its first characters, perhaps wrapped. */
 export function mayBecomeToken(text: string): boolean {
   if (text.length > MAX_WRAP_CHARS) return false;
-  const bare = text.trimStart().replace(wrapping, "");
-  // A tag that is not closed yet may stand around a token as well.
-  return bare === "" || /^<\/?(?:[a-z][^<>]*)?$/i.test(bare) || SILENT_TOKENS.some((token) => token.startsWith(bare)) || isBareToken(text);
+  // A tag that is not closed yet may stand on either side of a token.
+  const closed = text.replace(/<\/?(?:[a-z][^<>]*)?$/i, "");
+  const bare = closed.trimStart().replace(wrapping, "");
+  return bare === "" || SILENT_TOKENS.some((token) => token.startsWith(bare)) || isBareToken(closed);
 }

@@ -43,7 +43,7 @@ describe("what is shown of an answer while it is written", () => {
     );
   });
 
-  test.each(["N", "NO_REP", "**HEART", "  "])("of an ordinary run is nothing yet of %j", (text) => {
+  test.each(["N", "NO_REP", "**HEART", "  ", "<b", "NO_REPLY</"])("of an ordinary run is nothing yet of %j", (text) => {
     expect(createReplyFilter(undefined).during(text)).toBe("");
   });
 });
