@@ -60,7 +60,7 @@ test("a run that outlasts its plugin settles, though nobody can be told of its t
     ...{ id: "r", sessionKey: "agent:main:main", sessionId: "s", family: undefined, model: undefined },
     agent: { id: "main" } as never,
     request: { message: "hello", trigger: "user", actor: { kind: "internal", scopes: [] } },
-    ...{ acceptedAt: 0, arrivedAt: 0, hasOperatorTools: false },
+    ...{ acceptedAt: 0, arrivedAt: 0, origin: "anybody" as const },
   });
   await fail(run, kit, new Error("cut off"));
 

@@ -7,7 +7,7 @@ const WORDS = { "allow-once": "once", "allow-always": "always", deny: "deny" } a
 
 /**
  * How to ask the owner in the chat that a question is about. Undefined where that chat is none of theirs: it is no direct conversation, or not with somebody of
- * `commands.ownerAllowFrom`, who alone may answer there.
+ * `commands.ownerAllowFrom`, who alone may answer there. A chat that cannot be looked up is none of theirs either: those who are connected are asked all the same.
  */
 export async function ownerTeller(
   ctx: Pick<PluginContext, "service" | "snapshot">,
@@ -16,7 +16,7 @@ export async function ownerTeller(
   const { agentId, sessionKey } = about;
   const messaging = messagingOf(ctx);
   if (!messaging || agentId === undefined || sessionKey === undefined) return undefined;
-  const route = await messaging.lastRoute(sessionKey);
+  const route = await messaging.lastRoute(sessionKey).catch(() => undefined);
   if (!route || !isOwners(route, sessionKey, ctx.snapshot().commands.ownerAllowFrom)) return undefined;
   return async (record) => {
     await messaging.deliver({

@@ -73,7 +73,7 @@ export async function openConnection(settings: ServerSettings, deps: ConnectionD
     client.setRequestHandler("elicitation/create", (request) => elicit(request));
   }
   const secrets = secretsOf(settings);
-  const { transport, lastWords } = openTransport(settings, deps, secrets);
+  const { transport, lastOutput } = openTransport(settings, deps, secrets);
   let isOpen = false;
   guardInbound(transport, monotonic, () => {
     logger.warn(`MCP server "${settings.name}": disconnected, because it floods the gateway with messages`);
@@ -89,7 +89,7 @@ export async function openConnection(settings: ServerSettings, deps: ConnectionD
     await unlessAborted(client.connect(transport, { signal, timeout: settings.startMs }), signal);
   } catch (error) {
     void closeWithin(client, transport);
-    const words = lastWords();
+    const words = lastOutput();
     if (words !== "" && error instanceof Error) error.message = `${error.message}; it said: ${words}`;
     throw error;
   }
@@ -146,12 +146,12 @@ function readTool(value: unknown): ListedTool[] {
   ];
 }
 
-/** `lastWords`: what a program wrote to its standard error last. */
+/** `lastOutput`: what a program wrote to its standard error last. */
 function openTransport(
   settings: ServerSettings,
   deps: ConnectionDeps,
   secrets: readonly string[],
-): { transport: Transport; lastWords(): string } {
+): { transport: Transport; lastOutput(): string } {
   const { library, fetch, logger, auth } = deps;
   if (settings.kind === "http") {
     const { url, headers } = settings;
@@ -164,14 +164,14 @@ function openTransport(
         return () => clearTimeout(timer);
       },
     });
-    return { transport, lastWords: () => "" };
+    return { transport, lastOutput: () => "" };
   }
   const { command, args, env, cwd } = settings;
   const transport = new library.StdioClientTransport({ command, args, env, cwd, stderr: "pipe", maxBufferSize: MAX_MESSAGE_BYTES });
   const log = createStderrLog((line) => logger.info(`MCP server "${settings.name}": ${line}`), secrets);
   transport.stderr?.on("error", () => undefined);
   transport.stderr?.on("data", (chunk: Buffer) => log.add(chunk.toString()));
-  return { transport, lastWords: () => log.lastWords() };
+  return { transport, lastOutput: () => log.lastOutput() };
 }
 
 /** A program that ignores the end of its input is killed by the library after 4 s. */

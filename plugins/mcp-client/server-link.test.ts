@@ -64,7 +64,7 @@ function connection(): Connection {
   };
 }
 
-test("a lost connection is made anew for the next call, and only what reads is called again", async () => {
+test("a lost connection is opened again for the next call, and only what reads is called again", async () => {
   faults = [coded("CONNECTION_CLOSED")];
   await link.callTool(reads, {}, options());
   expect([called, opened]).toEqual([["read", "read"], 2]);
@@ -120,7 +120,7 @@ test("a server that does not start is tried after 1, 2, 4 s, and calls meanwhile
   await link.close();
 });
 
-test("a connection that ends by itself is made anew, and its tools stay meanwhile", async () => {
+test("a connection that ends by itself is opened again, and its tools stay meanwhile", async () => {
   link.start();
   await clock.advance(0);
   failOpening = new Error("down");

@@ -47,7 +47,7 @@ export class ServerLink {
     this.#deps = deps;
   }
 
-  /** The tools that were listed last. They stay while a connection is made anew, so that prompts stay the same. */
+  /** The tools that were listed last. They stay while a connection is opened again, so that prompts stay the same. */
   get tools(): readonly ListedTool[] {
     return this.#tools;
   }

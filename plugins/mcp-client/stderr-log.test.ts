@@ -8,7 +8,7 @@ test("lines come whole, clean and without secrets, and the last ones are remembe
   log.add("ed\n\u001b[31mkey is hunter2\n\nlast ");
   log.add("words");
   expect(lines).toEqual(["started", "[31mkey is ***"]);
-  expect(log.lastWords()).toBe("started / [31mkey is *** / last words");
+  expect(log.lastOutput()).toBe("started / [31mkey is *** / last words");
 });
 
 test("fifty lines are logged, and a line without an end takes no room", () => {
@@ -18,5 +18,5 @@ test("fifty lines are logged, and a line without an end takes no room", () => {
   expect(lines).toHaveLength(51);
   expect(lines.at(-1)).toContain("not logged");
   for (let i = 0; i < 100; i++) log.add("y".repeat(10_000));
-  expect(log.lastWords().length).toBeLessThan(1_000);
+  expect(log.lastOutput().length).toBeLessThan(1_000);
 });

@@ -25,6 +25,7 @@ const stateOf = (files: Record<string, string> = {}, over: Partial<AppendHost> =
       sessionKey,
       runId: "r",
       toolCallId: "c",
+      origin: "operator",
       signal: new AbortController().signal,
       update: () => undefined,
     };

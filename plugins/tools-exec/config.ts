@@ -33,14 +33,14 @@ export const execConfig = z.strictObject({
     .default("auto")
     .describe("bubblewrap: where it works, always (without it no command runs), or never"),
   network: z.boolean().default(false).describe("Commands in the sandbox reach the network, that of this machine included"),
-  timeoutSeconds: z.int().min(1).max(3_600).default(120).describe("Time for a command unless its call names less"),
+  timeoutSeconds: z.int().min(1).max(1_700).default(120).describe("Time for a command unless its call names less"),
   memoryMb: z
     .int()
     .min(64)
     .max(1_048_576)
     .default(8_192)
     .describe("Address space of each process of a command, where prlimit is there; programs such as Node reserve far more than they use"),
-  approvalSeconds: z.int().min(10).max(86_400).default(600).describe("Time a person has to answer; then the command is refused"),
+  approvalSeconds: z.int().min(10).max(1_800).default(600).describe("Time a person has to answer; then the command is refused"),
 });
 
 export type ExecConfig = z.output<typeof execConfig>;

@@ -55,9 +55,9 @@ export function execTool(deps: ExecDeps): Tool<z.output<typeof input>> {
       "Runs a program in the workspace and returns its output and exit code. A person may have to approve it first; a denied command must not be tried again in another form. " +
       "Use the file tools instead of cat, sed or ls where they do.",
     input,
-    // The wait for a person counts; the command has a limit of its own.
+    // The longest wait for a person and the longest command fit; each has a limit of its own.
     timeoutMs: 3_600_000,
-    async run({ argv, command: text, cwd, timeoutSeconds, background = false, env }, { agentId, sessionKey, signal, update }) {
+    async run({ argv, command: text, cwd, timeoutSeconds, background = false, env }, { agentId, sessionKey, origin, signal, update }) {
       const refused = Object.keys(env ?? {}).find(isForbiddenName);
       if (refused !== undefined) throw execErrors.commandInvalid({ field: "env", reason: `${refused} cannot be set` });
       const agent = deps
@@ -72,6 +72,7 @@ export function execTool(deps: ExecDeps): Tool<z.output<typeof input>> {
         cwd: place.cwd,
         agentId,
         sessionKey,
+        origin,
       };
       await permit(command, signal, deps);
       if (background && live.live >= MAX_LIVE)
@@ -81,7 +82,7 @@ export function execTool(deps: ExecDeps): Tool<z.output<typeof input>> {
       const running = await runner.start(command, place, timeoutMs);
       if (background) {
         const shown = (argv ?? [text]).join(" ").slice(0, 200);
-        const { id } = live.add({ agentId, sessionKey, shown, startedAt: deps.clock.now(), running });
+        const { id } = live.add({ agentId, sessionKey, origin, shown, startedAt: deps.clock.now(), running });
         return `Started in the background as ${id}. Read its output with process {action: "poll", id: "${id}"}.`;
       }
       running.closeInput();

@@ -35,7 +35,7 @@ const toolsWith = (config: object = {}) => {
   return { exec: execTool(deps), process: processTool(live) };
 };
 const call = (signal: AbortSignal = life.signal, updates: string[] = []): ToolCall => ({
-  ...{ agentId: "main", sessionKey: "agent:main:main", runId: "r", toolCallId: "t", signal },
+  ...{ agentId: "main", sessionKey: "agent:main:main", runId: "r", toolCallId: "t", origin: "operator", signal },
   update: (text) => void updates.push(text),
 });
 const textOf = (result: unknown) =>
@@ -97,7 +97,7 @@ describe("a command in the background", () => {
 
   test("is nothing that strangers in a group can read or write to, unless their conversation started it", async () => {
     const { exec, process: look } = toolsWith({ allow: ["cat"] });
-    const group = { ...call(), sessionKey: "agent:main:irc:group:team" };
+    const group = { ...call(), sessionKey: "agent:main:irc:group:team", origin: "anybody" as const };
     await exec.run({ argv: ["cat"], background: true }, call());
     const { commands } = (await look.run({ action: "list" }, call())) as { commands: Array<{ id: string }> };
     const id = commands[0]?.id ?? "";

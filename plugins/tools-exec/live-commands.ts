@@ -1,4 +1,4 @@
-import { isOpenToOthers } from "./permission.ts";
+import type { RunOrigin } from "svc/sdk";
 import type { RunningCommand } from "./running-command.ts";
 
 /** Background commands of all agents together. */
@@ -9,8 +9,9 @@ const MAX_ENDED = 16;
 export interface LiveCommand {
   id: string;
   agentId: string;
-  /** Session that started it. */
+  /** Session that started it, and who had a word there. */
   sessionKey: string;
+  origin: RunOrigin;
   /** For people and models. */
   shown: string;
   startedAt: number;
@@ -20,11 +21,17 @@ export interface LiveCommand {
 }
 
 /** Place that a tool is called from. */
-type Viewer = Pick<LiveCommand, "agentId" | "sessionKey">;
+type Viewer = Pick<LiveCommand, "agentId" | "sessionKey" | "origin">;
 
-/** Whether a command is of an agent. Strangers must not write to what another session has started: a shell that was allowed there would obey them unasked. */
-function isOwn(command: Viewer, { agentId, sessionKey }: Viewer): boolean {
-  return command.agentId === agentId && (command.sessionKey === sessionKey || !isOpenToOthers(sessionKey));
+const strangers: readonly RunOrigin[] = ["operator", "person", "anybody"];
+
+/**
+ * Whether a run may look after a command of its agent: the operator's any, another one those of its session that runs with no fewer strangers started. A shell
+ * that was allowed to somebody must not obey strangers.
+ */
+function isOwn(command: Viewer, { agentId, sessionKey, origin }: Viewer): boolean {
+  if (command.agentId !== agentId) return false;
+  return origin === "operator" || (command.sessionKey === sessionKey && strangers.indexOf(command.origin) >= strangers.indexOf(origin));
 }
 
 /** Commands that go on while their agent does something else. */

@@ -2,10 +2,10 @@ import type { ApprovalQuestion, Approvals } from "svc/sdk";
 import { expect, test } from "vitest";
 import { type Command, permit } from "./permission.ts";
 
-const place = { cwd: "/w", agentId: "main", sessionKey: "agent:main:main" };
+const place: Command = { cwd: "/w", agentId: "main", sessionKey: "agent:main:main", origin: "operator" };
 
 /** Asks about a command, answers "always", and returns the question with what was remembered. */
-async function asked(command: Partial<Command>) {
+async function asked(command: Partial<Command>, mode: "ask" | "full" = "ask") {
   const questions: ApprovalQuestion[] = [];
   const kept: Array<readonly string[]> = [];
   const desk = {
@@ -15,7 +15,7 @@ async function asked(command: Partial<Command>) {
     },
   } as unknown as Approvals;
   await permit({ ...place, ...command }, AbortSignal.timeout(10_000), {
-    config: { mode: "ask", allow: [], approvalSeconds: 60 },
+    config: { mode, allow: [], approvalSeconds: 60 },
     allowed: { has: async () => false, add: async (_, argv) => void kept.push(argv) },
     approvals: () => desk,
   });
@@ -42,4 +42,13 @@ test.each([
 test("the value of a variable cannot pass for the command", async () => {
   const { request } = await asked({ text: "rm -r .", env: { A: "1 git status # it's" } });
   expect(request).toMatchObject({ command: "A='1 git status # it'\\''s' rm -r ." });
+});
+
+test.each([
+  ["operator", 0],
+  ["person", 1],
+  ["anybody", 1],
+] as const)("where nobody is to be asked, a run of %s puts %i questions, whatever its session is called", async (origin, count) => {
+  const { request } = await asked({ argv: ["ls"], origin }, "full");
+  expect(request === undefined ? 0 : 1).toBe(count);
 });

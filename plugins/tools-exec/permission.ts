@@ -1,4 +1,4 @@
-import type { Approvals } from "svc/sdk";
+import type { Approvals, RunOrigin } from "svc/sdk";
 import type { AllowedCommands } from "./allowed-commands.ts";
 import type { ExecConfig } from "./config.ts";
 import { execErrors } from "./errors.ts";
@@ -15,6 +15,8 @@ export interface Command {
   cwd: string;
   agentId: string;
   sessionKey: string;
+  /** Origin of the run that asks. */
+  origin: RunOrigin;
 }
 
 interface Deps {
@@ -26,12 +28,12 @@ interface Deps {
 
 /**
  * Lets a command pass or refuses it, in words for the model. A text for a shell and a command with variables of its own are never on a list: what they do cannot be
- * told from their words. A session that strangers write in is asked about even where the operator wants no questions.
+ * told from their words. A run in which others have a word is asked about even where the operator wants no questions.
  * @throws {SvcError} `command-refused`; the signal's reason
  */
 export async function permit(command: Command, signal: AbortSignal, { config, allowed, approvals }: Deps): Promise<void> {
-  const { argv, agentId, sessionKey } = command;
-  if (config.mode === "full" && !isOpenToOthers(sessionKey)) return;
+  const { argv, agentId } = command;
+  if (config.mode === "full" && command.origin === "operator") return;
   const isPlain = argv !== undefined && Object.keys(command.env ?? {}).length === 0;
   if (isPlain && config.allow.some((pattern) => fitsPattern(argv, wordsOf(pattern)))) return;
   if (isPlain && (await allowed.has(agentId, argv))) return;
@@ -71,9 +73,4 @@ function shown({ argv, text, env = {}, cwd, agentId, sessionKey }: Command) {
     ? { commandArgv: [...variables.map(([name, value]) => `${name}=${value}`), ...argv] }
     : { command: [...variables.map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'`), text].join(" ") };
   return { ...said, cwd, agentId, sessionKey };
-}
-
-/** Sessions whose prompts are written by whoever is in a group or knows a webhook, and helpers, which may work for one. */
-export function isOpenToOthers(sessionKey: string): boolean {
-  return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:|subagent:)/.test(sessionKey);
 }

@@ -19,9 +19,9 @@ export function processTool(live: LiveCommands): Tool<z.output<typeof input>> {
     name: "process",
     description: "Looks after commands that exec started in the background: read new output, write to them, end them.",
     input,
-    async run({ action, id, text, waitSeconds = 0 }, { agentId, sessionKey, signal }) {
-      if (action === "list") return { commands: live.list({ agentId, sessionKey }).map(shown) };
-      const found = live.of({ agentId, sessionKey }, id ?? "");
+    async run({ action, id, text, waitSeconds = 0 }, { agentId, sessionKey, origin, signal }) {
+      if (action === "list") return { commands: live.list({ agentId, sessionKey, origin }).map(shown) };
+      const found = live.of({ agentId, sessionKey, origin }, id ?? "");
       if (!found)
         throw execErrors.commandInvalid({
           field: "id",

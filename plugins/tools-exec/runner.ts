@@ -35,9 +35,12 @@ export class CommandRunner {
     this.#signal = signal;
   }
 
-  /** Programs that this machine has. A sandbox that is missing is looked for again: on a busy machine the look may have taken too long. */
+  /** Programs that this machine has. A sandbox that is missing is looked for again. @throws {SvcError} `command-refused` when one does not answer in time */
   tools(): Promise<Tools> {
-    this.#tools ??= this.#find();
+    this.#tools ??= this.#find().catch((error: unknown) => {
+      this.#tools = undefined;
+      throw error;
+    });
     return this.#tools;
   }
 

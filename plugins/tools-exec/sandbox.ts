@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
+import { execErrors } from "./errors.ts";
 
 /** Folder of the workspace inside the sandbox. */
 export const INSIDE = "/work";
@@ -21,7 +22,14 @@ export interface SandboxPlan {
  * rights. It does not limit memory. The variables of bubblewrap go on to the command: as arguments everybody on the machine could read them.
  */
 export function bwrapArgs({ workspace, below, own, network }: SandboxPlan): string[] {
-  const readOnly = ["/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl", "/etc/ca-certificates", "/etc/localtime"];
+  const readOnly = [
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ca-certificates",
+    "/etc/localtime",
+  ];
   const variables = Object.entries({ ...own, HOME: INSIDE }).flatMap(([name, value]) => ["--setenv", name, value]);
   return [
     ...["--unshare-all", "--unshare-user", "--uid", "65534", "--gid", "65534"],
@@ -39,7 +47,10 @@ export function bwrapArgs({ workspace, below, own, network }: SandboxPlan): stri
   ];
 }
 
-/** Bubblewrap of this machine, where it is there and may do its work; some systems forbid namespaces to users. */
+/**
+ * Bubblewrap of this machine, where it is there and may do its work; some systems forbid namespaces to users.
+ * @throws {SvcError} `command-refused` when it does not say in time: a busy machine is no reason to run without it
+ */
 export async function findSandbox(path: string, signal: AbortSignal): Promise<string | undefined> {
   const file = process.platform === "linux" ? await findProgram("bwrap", path) : undefined;
   const args = bwrapArgs({ workspace: "/tmp", below: "", own: {}, network: false });
@@ -66,8 +77,12 @@ async function findProgram(name: string, path: string): Promise<string | undefin
 }
 
 function runs(file: string, args: readonly string[], { path, signal }: { path: string; signal: AbortSignal }): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const limits = { signal, timeout: PROBE_MS, killSignal: "SIGKILL" as const };
-    execFile(file, args, { ...limits, env: { PATH: path } }, (error) => resolve(error === null));
+    execFile(file, args, { ...limits, env: { PATH: path } }, (error) => {
+      if (error?.killed && !signal.aborted)
+        reject(execErrors.commandRefused({ reason: `${file} did not answer within ${PROBE_MS / 1_000} s; try again` }));
+      else resolve(error === null);
+    });
   });
 }

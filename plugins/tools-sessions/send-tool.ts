@@ -46,6 +46,7 @@ export function sendTool({ store, agents, visibility }: Deps): Tool<z.output<typ
         message: `Message from session ${call.sessionKey}:\n\n${neutralize(text)}`,
         trigger: "user",
         actor: { kind: "internal", scopes: [] },
+        origin: call.origin,
         tools: withDenied(call.tools, isHelper(key) ? DENIED : ["cron", "gateway", "nodes"]),
       });
       return waitSeconds === 0 ? { sent: true, runId } : await answerOf(run, waitSeconds * 1_000, call);

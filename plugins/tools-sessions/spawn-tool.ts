@@ -2,7 +2,7 @@ import { type Agents, type Tool, withLimit, z } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
 import { answerOf } from "./send-tool.ts";
 import type { Spawns } from "./spawns.ts";
-import { isHelper, isOpenToOthers } from "./visible.ts";
+import { isHelper } from "./visible.ts";
 
 const input = z.strictObject({
   task: z
@@ -32,12 +32,12 @@ export function spawnTool({ agents, spawns }: Deps): Tool<z.output<typeof input>
     async run({ task, agentId = undefined, model, timeoutSeconds = 900, waitSeconds = 0 }, call) {
       if (isHelper(call.sessionKey)) throw sessionToolErrors.spawnRefused({ reason: "a helper starts no helpers; do the task yourself" });
       const target = agents.resolve({ agentId: agentId ?? call.agentId });
-      if (target.agentId !== call.agentId && isOpenToOthers(call.sessionKey))
+      if (target.agentId !== call.agentId && call.origin === "anybody")
         throw sessionToolErrors.spawnRefused({ reason: "in this conversation you may hand tasks to yourself only; leave agentId out" });
       if (model !== undefined) await agents.checkModel({ agentId: target.agentId, model });
       const spawned = await spawns.start({
         agentId: target.agentId,
-        parent: { agentId: call.agentId, sessionKey: call.sessionKey },
+        parent: { agentId: call.agentId, sessionKey: call.sessionKey, origin: call.origin },
         task,
         ...(model === undefined ? {} : { model }),
         timeoutMs: timeoutSeconds * 1_000,

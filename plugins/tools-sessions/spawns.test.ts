@@ -3,7 +3,7 @@ import { eventually } from "svc/sdk/testing";
 import { beforeEach, expect, test } from "vitest";
 import { Spawns } from "./spawns.ts";
 
-const parent = { agentId: "main", sessionKey: "agent:main:main" };
+const parent = { agentId: "main", sessionKey: "agent:main:main", origin: "operator" as const };
 const spawn = (task: string) => ({ agentId: "main", parent, task, timeoutMs: 900_000 });
 let rows: Map<string, unknown>;
 let running: Array<{ request: RunRequest; end(outcome: Partial<RunOutcome>): void }>;

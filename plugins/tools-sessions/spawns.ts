@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Agents, cutEnd, type Logger, messageOf, neutralize, type RunHandle, type Store, type ToolCall } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
-import { isOpenToOthers, type Viewer } from "./visible.ts";
+import type { Viewer } from "./visible.ts";
 
 const SCOPE = "gateway/spawns";
 /** Helpers at work at the same time. */
@@ -9,15 +9,13 @@ const MAX_AT_WORK = 4;
 /** Helpers that work or wait for their turn. */
 const MAX_SPAWNS = 64;
 const MAX_RESULT_CHARS = 8_000;
-/** Tools that the helper of a session which strangers write in does not have: what they say must not change the agent's files through one. */
-const FILE_TOOLS = ["write", "edit"];
 /** Tools that no helper has: it starts nobody, plans nothing and writes to nobody. */
 export const DENIED = ["sessions_spawn", "sessions_send", "cron", "message", "gateway", "nodes"];
 
 /** A task for a helper. Stored until its result was told, so that it survives the gateway. */
 export interface Spawn {
   agentId: string;
-  /** Session that gets the result. */
+  /** Run that asks; its session gets the result. */
   parent: Viewer;
   task: string;
   model?: string;
@@ -99,7 +97,8 @@ export class Spawns {
       trigger: "user",
       actor: { kind: "internal", scopes: [] },
       timeoutMs,
-      tools: withDenied(tools, isOpenToOthers(parent.sessionKey) ? [...DENIED, ...FILE_TOOLS] : DENIED),
+      origin: parent.origin,
+      tools: withDenied(tools, DENIED),
       extraSystem: "You are a helper: you do one task for another session and answer with its result, once. Nobody can be asked.",
       ...(model === undefined ? {} : { model }),
     });
@@ -109,7 +108,8 @@ export class Spawns {
   async #tell({ runId, sessionKey, parent, task }: Stored, result: string): Promise<void> {
     const about = cutEnd(neutralize(task).replace(/\s+/g, " "), 100);
     const text = `The helper ${sessionKey} ("${about}") reports: ${cutEnd(neutralize(result), MAX_RESULT_CHARS)}`;
-    await this.#deps.agents.systemEvent({ ...parent, text, source: "spawn", mode: "now", isOwn: true });
+    const { agentId, sessionKey: asker } = parent;
+    await this.#deps.agents.systemEvent({ agentId, sessionKey: asker, text, source: "spawn", mode: "now", isOwn: true });
     await this.#deps.store.commit([{ op: "kv.delete", scope: SCOPE, key: runId }]);
   }
 

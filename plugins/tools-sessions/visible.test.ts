@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { isVisible } from "./visible.ts";
 
-const main = { agentId: "main", sessionKey: "agent:main:main" };
-const group = { agentId: "main", sessionKey: "agent:main:irc:group:%23team" };
-const helper = { agentId: "main", sessionKey: "agent:main:subagent:1" };
+const main = { agentId: "main", sessionKey: "agent:main:main", origin: "operator" as const };
+const group = { agentId: "main", sessionKey: "agent:main:irc:group:%23team", origin: "anybody" as const };
+const helper = { agentId: "main", sessionKey: "agent:main:subagent:1", origin: "operator" as const };
 const row = (key: string, spawnedBy?: string) => ({
   key,
   agentId: key.split(":")[1] ?? "",
@@ -21,7 +21,7 @@ test.each([
   ["all", group, row("agent:main:main"), false],
   ["all", group, row("agent:main:subagent:1", group.sessionKey), true],
   ["all", helper, row("agent:main:main"), false],
-  ["agent", { agentId: "main", sessionKey: "agent:main:hook:1" }, row("agent:main:main"), false],
+  ["agent", { agentId: "main", sessionKey: "agent:main:main", origin: "anybody" }, row("agent:main:irc:direct:kim"), false],
 ] as const)("with %s, %j sees %j: %s", (visibility, viewer, session, expected) => {
   expect(isVisible(session, viewer, visibility)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-import type { SessionRow } from "svc/sdk";
+import type { RunOrigin, SessionRow } from "svc/sdk";
 
 /** Value of `tools.sessions.visibility`. */
 export type Visibility = "self" | "tree" | "agent" | "all";
@@ -7,11 +7,13 @@ export type Visibility = "self" | "tree" | "agent" | "all";
 export interface Viewer {
   agentId: string;
   sessionKey: string;
+  /** Origin of the run that calls. */
+  origin: RunOrigin;
 }
 
-/** Reach of a session as the config has it; one that strangers write in, and a helper, see their own and what they started at most. */
-export function reachOf({ sessionKey }: Viewer, configured: Visibility): Visibility {
-  const isNarrow = isOpenToOthers(sessionKey) || isHelper(sessionKey);
+/** Reach of a session as the config has it; one in which anybody has a word, and a helper, see their own and what they started at most. */
+export function reachOf({ sessionKey, origin }: Viewer, configured: Visibility): Visibility {
+  const isNarrow = origin === "anybody" || isHelper(sessionKey);
   return isNarrow && configured !== "self" ? "tree" : configured;
 }
 
@@ -21,11 +23,6 @@ export function isVisible(row: Pick<SessionRow, "key" | "agentId" | "spawnedBy">
   if (reach === "all") return true;
   if (reach === "agent") return row.agentId === viewer.agentId;
   return reach === "tree" && row.spawnedBy === viewer.sessionKey;
-}
-
-/** Sessions whose prompts are written by whoever is in a group or knows a webhook. */
-export function isOpenToOthers(sessionKey: string): boolean {
-  return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:)/.test(sessionKey);
 }
 
 /** Session of a helper that `sessions_spawn` made. */

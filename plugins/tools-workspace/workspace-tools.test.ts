@@ -37,6 +37,7 @@ const call: ToolCall = {
   sessionKey: "agent:main:main",
   runId: "r",
   toolCallId: "c",
+  origin: "operator",
   signal: new AbortController().signal,
   update: () => undefined,
 };

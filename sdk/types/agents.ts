@@ -3,7 +3,7 @@ import type { MessageRoute, OutboundRequest } from "./messaging.ts";
 import type { ModelInput, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store-rows.ts";
-import type { ToolResult } from "./tool.ts";
+import type { RunOrigin, ToolResult } from "./tool.ts";
 
 /** An agent with everything resolved from config. */
 export interface AgentInfo {
@@ -66,6 +66,8 @@ export interface RunRequest {
    * given, and the operator's own are left out. `webchat`, and a channel that is not known, count as none.
    */
   place?: MessageRoute;
+  /** Origin of the run that asks for this one, which has no more rights than it; default `operator`: the request decides. */
+  origin?: RunOrigin;
   /** Session whose run asks for this one; a session that is made for it keeps that. */
   spawnedBy?: string;
   /** Narrows the tools of this run: only those of `allow`, none of `deny`. Names, `*` and `group:…` as in `tools`. */

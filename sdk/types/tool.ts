@@ -1,5 +1,8 @@
 import type { JsonSchema, Schema } from "./schema.ts";
 
+/** Origin of a run, by those who have a word in it: the operator alone, a person on a channel as well, or anybody, as in groups and through webhooks. */
+export type RunOrigin = "operator" | "person" | "anybody";
+
 /** Caller of a tool. `signal` aborts when nobody waits for the result any more. */
 export interface ToolCall {
   readonly agentId: string;
@@ -7,7 +10,9 @@ export interface ToolCall {
   readonly runId: string;
   readonly toolCallId: string;
   readonly signal: AbortSignal;
-  /** Tools that the run is narrowed to: a tool that begins another run for it passes them on. */
+  /** People who have a word in it. A tool that begins another run for it passes this on, and `tools` as well. */
+  readonly origin: RunOrigin;
+  /** Tools that the run is narrowed to. */
   readonly tools?: { allow?: readonly string[]; deny?: readonly string[] };
   /** Shows a line of progress to those who watch the run; at most four in a second are passed on, the newest wins. */
   update(text: string): void;

@@ -14,6 +14,7 @@ import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { catalogProfiles, groupTools, toolSource } from "../tools/catalog.ts";
+import { originOf } from "../tools/operator-tools.ts";
 import { isInvokable } from "../tools/outside-policy.ts";
 import { whereaboutsIn } from "../tools/place.ts";
 import { isLeft } from "../tools/policy.ts";
@@ -81,8 +82,16 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
   try {
     if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw agentErrors.toolNotFound({ tool: name });
     const signal = AbortSignal.any(ends);
-    const whereabouts = whereaboutsIn(kit, await kit.store().sessions.get(target.sessionKey));
-    const result = await kit.tools.invoke(agent, { name, args }, { ...target, ...whereabouts, runId: toolCallId, toolCallId, signal });
+    const stored = await kit.store().sessions.get(target.sessionKey);
+    const whereabouts = whereaboutsIn(kit, stored);
+    const request = { trigger: "user" as const, actor: { kind: "rpc" as const, scopes: call.client.scopes }, ...whereabouts };
+    const session = stored ?? { key: target.sessionKey, kind: "direct" as const };
+    const origin = originOf({ request, session, events: [] });
+    const result = await kit.tools.invoke(
+      agent,
+      { name, args },
+      { ...target, origin, ...whereabouts, runId: toolCallId, toolCallId, signal },
+    );
     return { toolName: name, ...sourceOf(kit, name), ...answer(result) };
   } catch (error) {
     const refusal = refusalOf(error);

@@ -24,7 +24,7 @@ import { present } from "../sessions/find.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
 import { senderDetails } from "../sessions/sender.ts";
-import { hasOperatorTools, narrowedTools } from "../tools/operator-tools.ts";
+import { narrowedTools, originOf } from "../tools/operator-tools.ts";
 import { whereaboutsOf } from "../tools/place.ts";
 import { requestBlocks } from "./attachments.ts";
 import { missingTurns, ownTurns } from "./given-history.ts";
@@ -110,7 +110,8 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
   const fresh = before && (options.fresh ?? expiryFor(request, { options, before, now }, kit));
   const base = before === undefined ? madeFor(request, newSession(sessionKey, agent.id, now)) : fresh ? freshSession(before, now) : before;
   const events = await pendingFor(kit, request, options.heartbeat?.eventsFrom ?? sessionKey);
-  const tools = narrowedTools({ request, session: base, events });
+  const origin = originOf({ request, session: base, events });
+  const tools = narrowedTools(request, origin);
   const run = new Run({
     id: request.runId,
     agent,
@@ -124,7 +125,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     acceptedAt: now,
     arrivedAt: kit.ctx.clock.monotonic(),
     heartbeat: options.heartbeat,
-    hasOperatorTools: hasOperatorTools({ request, session: base, events }),
+    origin,
   });
   // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
   const brings = ownTurns(request).length + (request.toolResults?.length ?? 0) > 0;

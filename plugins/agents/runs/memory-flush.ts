@@ -61,7 +61,7 @@ async function takeTurn(
   const made = await readTurn((stop) => provider.stream(request, { signal: stop }), { signal, idleMs: LIMIT_MS, onText: () => undefined });
   run.countAside(withCost(made.usage, info?.cost));
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id };
-  const target = { ...ids, signal, hasOperatorTools: run.hasOperatorTools, tools: run.request.tools };
+  const target = { ...ids, signal, origin: run.origin, tools: run.request.tools };
   for (const { id, name, args, broken } of made.toolCalls) {
     if (broken !== undefined || !writers.has(name)) continue;
     const result = await kit.tools.invoke(run.agent, { name, args }, { ...target, toolCallId: id });

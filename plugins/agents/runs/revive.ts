@@ -1,7 +1,7 @@
 import type { AgentInfo, RunRequest, RunRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
-import { hasOperatorTools } from "../tools/operator-tools.ts";
+import { narrowedTools, originOf } from "../tools/operator-tools.ts";
 import { type AcceptOptions, acceptRun, changeFor, checkRoom, tellAccepted } from "./accept.ts";
 import { queueModeOf } from "./queue.ts";
 import { Run } from "./run.ts";
@@ -36,19 +36,21 @@ async function commitRevived(
   const session = await kit.store().sessions.get(sessionKey);
   const mode = queueModeOf(kit, session, { request, isChat: options.family === "chat" });
   checkRoom(kit, sessionKey, mode);
+  const origin = originOf({ request, session: session ?? { key: sessionKey, kind: "unknown" }, events: [] });
+  const tools = narrowedTools(request, origin);
   const run = new Run({
     id: row.runId,
     agent,
     sessionKey,
     sessionId,
-    request,
+    request: { ...request, ...(tools ? { tools } : {}) },
     family: options.family,
     model,
     mode,
     spawnedBy: session?.spawnedBy,
     acceptedAt: row.createdAt,
     arrivedAt: kit.ctx.clock.monotonic(),
-    hasOperatorTools: hasOperatorTools({ request, session: session ?? { key: sessionKey, kind: "unknown" }, events: [] }),
+    origin,
   });
   const isBusy = runsOf(kit, sessionKey).some((other) => other.phase !== "queued");
   // A session that has moved on to another transcript, or is gone, is none of this run's any more.

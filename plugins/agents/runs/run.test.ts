@@ -15,7 +15,7 @@ function runOf(heartbeat?: Pick<HeartbeatRun, "ackMaxChars">): Run {
     model: undefined,
     acceptedAt: 0,
     arrivedAt: 0,
-    hasOperatorTools: false,
+    origin: "anybody",
     ...(heartbeat ? { heartbeat: heartbeat as HeartbeatRun } : {}),
   });
   run.beginMessage();

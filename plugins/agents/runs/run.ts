@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AgentInfo, Disposable, QueueMode, RunEvent, RunRequest, Usage } from "svc/sdk";
+import type { AgentInfo, Disposable, QueueMode, RunEvent, RunOrigin, RunRequest, Usage } from "svc/sdk";
 import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts";
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
@@ -27,8 +27,8 @@ export interface RunInit {
   /** The same moment by the monotonic clock. */
   arrivedAt: number;
   heartbeat?: HeartbeatRun | undefined;
-  /** False when somebody outside may have a word in what it does. */
-  hasOperatorTools: boolean;
+  /** People who have a word in what it does. */
+  origin: RunOrigin;
 }
 
 /** One run of this process, from its acceptance until it is settled. Holds state, decides nothing. */
@@ -45,7 +45,7 @@ export class Run {
   readonly acceptedAt: number;
   readonly arrivedAt: number;
   readonly heartbeat: HeartbeatRun | undefined;
-  readonly hasOperatorTools: boolean;
+  readonly origin: RunOrigin;
   /** Fields of each event of the run. */
   readonly eventIds: Omit<RunEvent, "runId" | "seq" | "stream" | "ts" | "data"> & { spawnedBy?: string };
 
@@ -117,7 +117,7 @@ export class Run {
     this.acceptedAt = init.acceptedAt;
     this.arrivedAt = init.arrivedAt;
     this.heartbeat = init.heartbeat;
-    this.hasOperatorTools = init.hasOperatorTools;
+    this.origin = init.origin;
     this.eventIds = {
       sessionKey: init.sessionKey,
       agentId: init.agent.id,

@@ -4,7 +4,7 @@ import { formatDollars, fromNanos } from "../models/cost.ts";
 import { compactSession } from "../sessions/compact.ts";
 import { createSession } from "../sessions/create.ts";
 import { patchSession } from "../sessions/patch.ts";
-import { hasOperatorTools } from "../tools/operator-tools.ts";
+import { originOf } from "../tools/operator-tools.ts";
 import { answeredCommand, type Command, rememberAnswer } from "./commands.ts";
 
 const levels = ["off", "minimal", "low", "medium", "high"] as const;
@@ -123,8 +123,8 @@ async function usageText(kit: Kit, { agentId, sessionKey }: SessionCommand): Pro
 async function toolsText(kit: Kit, { agentId, sessionKey, actor, tools }: SessionCommand): Promise<string> {
   await kit.tools.ready();
   const session = (await kit.store().sessions.get(sessionKey)) ?? { key: sessionKey, kind: "unknown" as const };
-  const isOperator = hasOperatorTools({ request: { trigger: "user", actor }, session, events: [] });
-  const specs = kit.tools.specs(kit.directory.get(agentId), { hasOperatorTools: isOperator, request: tools ? { tools } : {} });
+  const origin = originOf({ request: { trigger: "user", actor }, session, events: [] });
+  const specs = kit.tools.specs(kit.directory.get(agentId), { origin, request: tools ? { tools } : {} });
   const names = specs.map(({ name }) => name);
   if (names.length === 0) return "The agent has no tools in this conversation.";
   return `Tools in this conversation: ${names.slice(0, MAX_TOOLS).join(", ")}${names.length > MAX_TOOLS ? ` and ${names.length - MAX_TOOLS} more` : ""}`;

@@ -98,8 +98,8 @@ async function prepare(run: Run, kit: Kit, call: ToolCallMade, onUpdate: (text: 
   run.toolCallsLeft -= 1;
   if (call.broken) throw new Error(`its arguments are not valid JSON: ${call.broken}`);
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
-  const { signal, hasOperatorTools, request } = run;
-  const target = { ...ids, signal, hasOperatorTools, tools: request.tools, onUpdate, maxChars: MAX_CHARS, ...placed(run) };
+  const { signal, origin, request } = run;
+  const target = { ...ids, signal, origin, tools: request.tools, onUpdate, maxChars: MAX_CHARS, ...placed(run) };
   return kit.tools.prepare(run.agent, { name: call.name, args: call.args }, target);
 }
 

@@ -1,7 +1,7 @@
 import type { ToolInvocation, ToolResult } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
-import { hasOperatorTools } from "./operator-tools.ts";
+import { originOf } from "./operator-tools.ts";
 import { isInvokable } from "./outside-policy.ts";
 import { whereaboutsIn } from "./place.ts";
 import { isToolAllowed, policyLevels } from "./policy.ts";
@@ -22,8 +22,9 @@ export async function invokeDirectly(kit: Kit, call: { name: string; args: unkno
   const whereabouts = whereaboutsIn(kit, stored, target.place);
   // Places that others write in have none of the operator's own tools, whoever asks.
   const request = { trigger: "user" as const, actor: { kind: "http" as const, scopes: [] }, ...whereabouts };
-  const owned = outside ? { hasOperatorTools: outside.isOwner && hasOperatorTools({ request, session, events: [] }) } : {};
-  return kit.tools.invoke(agent, { name: call.name, args }, { ...where, ...owned, ...whereabouts, ...(dryRun ? { dryRun } : {}) });
+  const place = originOf({ request, session, events: [] });
+  const origin = place === "operator" && outside?.isOwner === false ? "person" : place;
+  return kit.tools.invoke(agent, { name: call.name, args }, { ...where, origin, ...whereabouts, ...(dryRun ? { dryRun } : {}) });
 }
 
 /** Whether policy lets a tool of this name through, whether it is registered or not. @throws {SvcError} `unknown-agent` */

@@ -1,6 +1,6 @@
 import type { RunRequest } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import { hasOperatorTools, isOperatorTool, narrowedTools } from "./operator-tools.ts";
+import { isOperatorTool, narrowedTools, originOf } from "./operator-tools.ts";
 
 const main = { key: "agent:main:main", kind: "direct" as const };
 const group = { key: "agent:main:irc:group:#room", kind: "group" as const };
@@ -26,7 +26,7 @@ describe("tools of the operator are for", () => {
     ["the same, whatever the case of its key", request("user", "rpc"), { ...hook, key: "agent:main:HOOK:x" }, [], false],
     ["a message in a group", request("user", "rpc"), group, [], false],
   ])("%s", (_name, asked, session, events, may) => {
-    expect(hasOperatorTools({ request: asked, session, events })).toBe(may);
+    expect(originOf({ request: asked, session, events }) === "operator").toBe(may);
   });
 });
 
@@ -42,19 +42,25 @@ test.each([
 });
 
 test.each([
-  ["a person's message", request("user", "rpc"), main, [], []],
-  ["a message of a person on a channel", request("user", "channel"), main, [], []],
-  ["a group", request("user", "channel"), group, [], ["write", "edit"]],
-  ["a webhook", request("hook", "hook"), main, [], ["write", "edit"]],
-  ["a heartbeat that reads what a webhook said", request("heartbeat"), main, [{ source: "hook" }], ["write", "edit"]],
-] as const)("%s: changes of files are kept back where others may write", (_name, asked, session, events, kept) => {
-  expect(narrowedTools({ request: asked, session, events })?.deny ?? []).toEqual(kept);
+  ["a person's message", request("user", "rpc"), main, [], "operator"],
+  ["a message of a person on a channel", request("user", "channel"), main, [], "person"],
+  ["a message that is taken to come from a channel", { ...request("user", "rpc"), place: { channel: "irc" } }, main, [], "person"],
+  ["a group", request("user", "channel"), group, [], "anybody"],
+  ["a webhook", request("hook", "hook"), main, [], "anybody"],
+  ["a heartbeat that reads what a webhook said", request("heartbeat"), main, [{ source: "hook" }], "anybody"],
+  ["what a run of a person asks for", { ...request("user"), origin: "person" as const }, main, [], "person"],
+  ["what a run of a group asks for", { ...request("user"), origin: "anybody" as const }, main, [], "anybody"],
+  ["a group that the operator asks", { ...request("user"), origin: "operator" as const }, group, [], "anybody"],
+] as const)("the origin of %s is right", (_name, asked, session, events, origin) => {
+  expect(originOf({ request: asked, session, events })).toBe(origin);
 });
 
-test("a group whose list names a file tool keeps it", () => {
-  const tools = { allow: ["read", "write"], deny: ["exec"] };
-  expect(narrowedTools({ request: { ...request("user", "channel"), tools }, session: group, events: [] })).toEqual({
-    allow: ["read", "write"],
-    deny: ["exec", "edit"],
-  });
+test.each([
+  [undefined, "operator", undefined],
+  [undefined, "person", undefined],
+  [undefined, "anybody", { deny: ["write", "edit"] }],
+  [{ deny: ["exec", "edit"] }, "anybody", { deny: ["exec", "edit", "write"] }],
+  [{ allow: ["read", "write"], deny: ["exec"] }, "anybody", { allow: ["read", "write"], deny: ["exec", "edit"] }],
+] as const)("with %j a run of %s has %j: strangers change no files, unless the list of their group says so", (tools, origin, left) => {
+  expect(narrowedTools(tools ? { tools: { ...tools } } : {}, origin)).toEqual(left);
 });

@@ -1,4 +1,4 @@
-import { normalizedSessionKey, type RunRequest, type SessionRow, type SystemEventRow } from "svc/sdk";
+import { normalizedSessionKey, type RunOrigin, type RunRequest, type SessionRow, type SystemEventRow } from "svc/sdk";
 import { matchesTool } from "./policy.ts";
 
 /** Tools that act with the rank of the operator: they plan work, change the gateway, or reach other machines. */
@@ -16,18 +16,17 @@ export function isOperatorTool(tool: string): boolean {
 }
 
 interface Origin {
-  request: Pick<RunRequest, "trigger" | "actor" | "place">;
+  request: Pick<RunRequest, "trigger" | "actor" | "place" | "origin">;
   session: Pick<SessionRow, "key" | "kind">;
   /** Events the run reads besides its message. */
   events: readonly Pick<SystemEventRow, "source">[];
 }
 
-/**
- * Whether a run may have the operator's own tools. It may not when somebody outside has a word in it: a channel began it, or is said to, or it is open to others.
- */
-export function hasOperatorTools(run: Origin): boolean {
-  const { actor, place } = run.request;
-  return actor.kind !== "channel" && !place && !isOpenToOthers(run);
+/** Origin of a run: never better than that of the run that asks for it. */
+export function originOf(run: Origin): RunOrigin {
+  const { actor, place, origin } = run.request;
+  if (origin === "anybody" || isOpenToOthers(run)) return "anybody";
+  return origin === "person" || actor.kind === "channel" || place ? "person" : "operator";
 }
 
 /** Whether anybody may have written what a run reads: a webhook began it or made its session, its heartbeat reads what one said, or it is the run of a group. */
@@ -37,10 +36,9 @@ function isOpenToOthers({ request, session, events }: Origin): boolean {
   return request.trigger === "heartbeat" && events.some(({ source }) => source === "hook");
 }
 
-/** Tools that a run is narrowed to: one that is open to others changes no files, unless the list of its group names the tool. */
-export function narrowedTools(run: Origin & { request: Pick<RunRequest, "tools"> }): RunRequest["tools"] {
-  const { tools } = run.request;
-  if (!isOpenToOthers(run)) return tools;
+/** Tools that a run is narrowed to: one in which anybody has a word changes no files, unless the list of its group names the tool. */
+export function narrowedTools({ tools }: Pick<RunRequest, "tools">, origin: RunOrigin): RunRequest["tools"] {
+  if (origin !== "anybody") return tools;
   const kept = fileTools.filter((tool) => !tools?.allow?.includes(tool));
-  return { ...tools, deny: [...(tools?.deny ?? []), ...kept] };
+  return { ...tools, deny: [...new Set([...(tools?.deny ?? []), ...kept])] };
 }

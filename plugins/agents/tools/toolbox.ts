@@ -5,6 +5,7 @@ import {
   type ModelToolSpec,
   messageOf,
   type PluginContext,
+  type RunOrigin,
   type RunRequest,
   type Schema,
   type SvcConfig,
@@ -41,8 +42,8 @@ export interface ToolTarget {
   signal: AbortSignal;
   /** Gets the tool's lines of progress. */
   onUpdate?: (text: string) => void;
-  /** Default true. */
-  hasOperatorTools?: boolean;
+  /** Default `operator`. */
+  origin?: RunOrigin;
   /** The arguments are checked, and that is all. */
   dryRun?: boolean;
   /** Longest text of the result; default 200,000 UTF-16 units. */
@@ -74,7 +75,7 @@ export interface ToolBox {
   /** Every tool, in load order. */
   all(): RegisteredTool[];
   /** Tools of an agent after policy, in load order; those of the operator are left out unless the run may have them. */
-  specs(agent: AgentInfo, run?: { hasOperatorTools: boolean; request: Pick<RunRequest, "tools"> }): ModelToolSpec[];
+  specs(agent: AgentInfo, run?: { origin: RunOrigin; request: Pick<RunRequest, "tools"> }): ModelToolSpec[];
   /** Brings a tool that is loaded on first use; without a name all of them. */
   ready(name?: string): Promise<void>;
   has(agent: AgentInfo, name: string): boolean;
@@ -138,10 +139,10 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
   return {
     all: () => [...view].map(({ value: { name, description }, owner, isOutside = false }) => ({ name, description, owner, isOutside })),
     ready: (name) => view.ready(name),
-    specs: (agent, { hasOperatorTools, request } = { hasOperatorTools: true, request: {} }) =>
+    specs: (agent, { origin, request } = { origin: "operator", request: {} }) =>
       [...setOf(agent).values()]
         .map((p) => p.spec)
-        .filter(({ name }) => (hasOperatorTools || !isOperatorTool(name)) && isLeft(name, request.tools)),
+        .filter(({ name }) => (origin === "operator" || !isOperatorTool(name)) && isLeft(name, request.tools)),
     has: (agent, name) => setOf(agent).has(name),
     traits(agent, name) {
       const entry = setOf(agent).get(name);
@@ -150,7 +151,8 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
     async prepare(agent, { name, args }, target) {
       await view.ready(name);
       const entry = setOf(agent).get(name);
-      const isKeptBack = (target.hasOperatorTools === false && isOperatorTool(name)) || !isLeft(name, target.tools);
+      const { origin = "operator" } = target;
+      const isKeptBack = (origin !== "operator" && isOperatorTool(name)) || !isLeft(name, target.tools);
       if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
       const value = await validated(entry, args);
       if (target.dryRun) return async () => ({ content: [] });
@@ -236,13 +238,13 @@ async function tracedTool(
 }
 
 async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {
-  const { agentId, sessionKey, runId, toolCallId, tools, onUpdate: update = () => undefined } = target;
+  const { agentId, sessionKey, runId, toolCallId, tools, origin = "operator", onUpdate: update = () => undefined } = target;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(agentErrors.toolTimedOut({ tool: tool.name, seconds: timeoutMs / 1_000 })), timeoutMs);
   const signal = AbortSignal.any([target.signal, limit.signal]);
   try {
-    const call = { agentId, sessionKey, runId, toolCallId, signal, update, ...(tools ? { tools } : {}) };
+    const call = { agentId, sessionKey, runId, toolCallId, signal, update, origin, ...(tools ? { tools } : {}) };
     const work = (async () => tool.run(args, call))();
     return toToolResult(await whileAlive(work, signal, GRACE_MS), target.maxChars ?? MAX_RESULT_CHARS);
   } finally {

@@ -44,7 +44,7 @@ export function messageTool(deps: Deps): Tool<z.output<typeof input>> {
  */
 async function routeOf(
   { channel, to, threadId }: z.output<typeof input>,
-  { sessionKey, agentId }: ToolCall,
+  { sessionKey, agentId, origin }: ToolCall,
   { ctx, service, channels, pairings }: Deps,
 ): Promise<MessageRoute> {
   const own = await service.lastRoute(sessionKey);
@@ -63,16 +63,11 @@ async function routeOf(
   if (own && isSamePlace(own, route)) return route;
   const target = channels.get(route.channel);
   const isAllowed =
-    !isOpenToOthers(sessionKey) && target && (await isKnownRecipient(route, { config: ctx.snapshot(), channel: target, pairings }));
+    origin !== "anybody" && target && (await isKnownRecipient(route, { config: ctx.snapshot(), channel: target, pairings }));
   if (!isAllowed) throw messagingErrors.recipientNotAllowed({ channel: route.channel, to });
   return route;
 }
 
 function isSamePlace(a: MessageRoute, b: MessageRoute): boolean {
   return a.channel === b.channel && a.to === b.to && a.accountId === b.accountId;
-}
-
-/** Sessions whose prompts are written by whoever is in a group or knows a webhook: what they say must not make the agent write elsewhere. */
-function isOpenToOthers(sessionKey: string): boolean {
-  return /^agent:[^:]+:(?:[^:]+:(?:[^:]+:)?(?:group|channel):|hook:)/.test(sessionKey);
 }
