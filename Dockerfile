@@ -27,5 +27,5 @@ EXPOSE 18789
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:18789/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "/opt/svc/bin/svc.mjs"]
+ENTRYPOINT ["svc"]
 CMD ["gateway", "run", "--bind", "lan", "--port", "18789", "--allow-unconfigured"]
