@@ -25,6 +25,7 @@ export default definePlugin({
     const store = await openStore({
       path: join(stateDir, "state.sqlite"),
       clock: ctx.clock,
+      timers: ctx.timers,
       logger: ctx.logger,
       onGroup: (ms) => commits.observe(ms),
       onStatus() {

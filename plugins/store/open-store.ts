@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Clock, createError, type Leases, type Logger, messageOf, type Store } from "svc/sdk";
+import { type Clock, createError, type Leases, type Logger, messageOf, type Store, type Timers } from "svc/sdk";
 import type { Notice } from "svc/sdk/internal";
 import { type ChangeFeed, createChangeFeed } from "./change-feed.ts";
 import { type QueueLimits, queueLimits } from "./commit-queue.ts";
@@ -25,6 +25,13 @@ const readLockWaitMs = 20;
 const mostUnreadable = 1_000;
 const hourMs = 3_600_000;
 
+const nodeTimers: Pick<Timers, "setInterval"> = {
+  setInterval(fn, periodMs) {
+    const timer = setInterval(fn, periodMs).unref();
+    return { dispose: () => clearInterval(timer) };
+  },
+};
+
 export interface OpenStoreOptions {
   /** File of the database; its folder is made with mode 0700. */
   path: string;
@@ -43,7 +50,10 @@ export interface OpenStoreOptions {
   probeMs?: number;
   /** First pause before a dead writer thread is started again; default 100 ms, doubling to 30 s. */
   restartMs?: number;
+  /** Between two rounds of retention, by `timers`; default one hour. */
   maintenanceMs?: number;
+  /** Default: those of Node, which keep no process alive. */
+  timers?: Pick<Timers, "setInterval">;
   /** Between two snapshots; default one hour. */
   snapshotMs?: number;
   /** Before the first one; default 1 min, 5 s after an unclean end. */
@@ -98,6 +108,7 @@ export async function openStore(options: OpenStoreOptions): Promise<OpenStore> {
     probeMs: options.probeMs ?? 5_000,
     restartMs: options.restartMs ?? 100,
     maintenanceMs: options.maintenanceMs ?? hourMs,
+    timers: options.timers ?? nodeTimers,
     setup: {
       ...(options.failpoint === undefined ? {} : { failpoint: options.failpoint }),
       ...(options.faults === undefined ? {} : { faults: options.faults }),

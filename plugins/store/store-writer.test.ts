@@ -26,6 +26,7 @@ async function heldWriter({ probe = () => true, probeMs = 1 }: { probe?: () => b
   const statuses: Array<string | undefined> = [];
   const ends: Array<(error: SvcError) => void> = [];
   let isFirstMaintenance = true;
+  let period = (): void => undefined;
   const startThread = (_setup: unknown, onDown: (error: SvcError) => void): WriterThread => {
     ends.push(onDown);
     return {
@@ -66,6 +67,12 @@ async function heldWriter({ probe = () => true, probeMs = 1 }: { probe?: () => b
     probeMs,
     restartMs: 1,
     maintenanceMs: 20,
+    timers: {
+      setInterval(fn) {
+        period = fn;
+        return { dispose: () => undefined };
+      },
+    },
     setup: {},
     startThread,
   });
@@ -75,6 +82,7 @@ async function heldWriter({ probe = () => true, probeMs = 1 }: { probe?: () => b
   return {
     writer,
     statuses,
+    passPeriod: () => period(),
     endThread: (error: SvcError) => ends.at(-1)?.(error),
     sizes: () => asked.map(({ request }) => (request.type === "group" ? request.commits.length : request.type)),
     async answer(reply: Answer) {
@@ -111,6 +119,7 @@ test("commits of one stretch travel together; those that come while a transactio
 
 test("maintenance and commits take turns", async () => {
   const held = await heldWriter();
+  held.passPeriod();
   await until(() => held.sizes().length === 1, "maintenance");
   for (let n = 0; n < 2; n += 1) void held.writer.commit([]);
   await held.answer({ type: "maintained", more: true });

@@ -4,11 +4,13 @@ import {
   type CommitOptions,
   commonErrors,
   createError,
+  type Disposable,
   type Logger,
   messageOf,
   type OpResult,
   type StoreOp,
   type SvcError,
+  type Timers,
   withLimit,
   writeFileAtomic,
 } from "svc/sdk";
@@ -58,6 +60,7 @@ export interface StoreWriterOptions {
   /** First pause before a dead thread is started again; doubles up to 30 s. */
   restartMs: number;
   maintenanceMs: number;
+  timers: Pick<Timers, "setInterval">;
   setup: Pick<WriterSetup, "failpoint" | "faults">;
   /** Tests only. */
   startThread?: typeof startWriterThread;
@@ -94,7 +97,7 @@ export class StoreWriter {
 
   #isSending = false;
   #sent: Promise<void> = Promise.resolve();
-  #maintenance: NodeJS.Timeout | undefined;
+  #maintenance: Disposable | undefined;
   #expiry: ExpiryClock | undefined;
   #doubt: NodeJS.Timeout | undefined;
   #isMaintenanceDue = false;
@@ -133,8 +136,7 @@ export class StoreWriter {
     const opened = await this.#startThread({ again: false });
     this.#files = opened.files;
     this.#expiry = createExpiryClock(this.#options.clock, opened.lastSeenAt);
-    this.#maintenance = setInterval(() => this.#wantMaintenance(), this.#options.maintenanceMs);
-    this.#maintenance.unref();
+    this.#maintenance = this.#options.timers.setInterval(() => this.#wantMaintenance(), this.#options.maintenanceMs);
     this.#wantMaintenance();
     return opened;
   }
@@ -180,7 +182,7 @@ export class StoreWriter {
   }
 
   async #close(finish: () => Promise<void> | void): Promise<void> {
-    clearInterval(this.#maintenance);
+    void this.#maintenance?.dispose();
     clearTimeout(this.#doubt);
     this.#isMaintenanceDue = false;
     await withLimit(this.#sent, drainTimeoutMs, () => undefined);

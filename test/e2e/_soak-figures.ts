@@ -93,14 +93,13 @@ function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger"> 
   }
 }
 
-/** Growth over the second half of a series: the median of the slopes between all pairs (Theil and Sen), which a few wild samples do not move, times its length. */
-export function growthOfSecondHalf(samples: readonly Sample[], of: (sample: Sample) => number): number {
-  const half = samples.slice(Math.floor(samples.length / 2));
+/** Growth over a series: the median of the slopes between all pairs (Theil and Sen), which a few wild samples do not move, times its length. */
+export function growth(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const slopes: number[] = [];
-  for (const [i, a] of half.entries())
-    for (const b of half.slice(i + 1)) if (b.minute > a.minute) slopes.push((of(b) - of(a)) / (b.minute - a.minute));
+  for (const [i, a] of samples.entries())
+    for (const b of samples.slice(i + 1)) if (b.minute > a.minute) slopes.push((of(b) - of(a)) / (b.minute - a.minute));
   slopes.sort((a, b) => a - b);
-  const length = (half.at(-1)?.minute ?? 0) - (half[0]?.minute ?? 0);
+  const length = (samples.at(-1)?.minute ?? 0) - (samples[0]?.minute ?? 0);
   return (slopes[Math.floor(slopes.length / 2)] ?? 0) * length;
 }
 
