@@ -30,6 +30,8 @@ const NOTES = 20;
 /** Sessions that are in use together, and how many messages each gets before another one takes its place. */
 const KEYS = 4;
 const MESSAGES = 25;
+/** Visits between two new beginnings of the conversations that last. */
+const RESET_EVERY = 50;
 
 /** Everything that people and machines do with a gateway, each kind in its own rhythm, until it is stopped. */
 export function startLoad(options: LoadOptions): Load {
@@ -128,6 +130,12 @@ async function visit(gateway: Running, i: number): Promise<undefined> {
     await request("sessions.list", {});
     if (i % 3 === 0)
       await request("chat.send", { sessionKey: `visits-${keyOf(i)}`, message: `visit ${i}`, idempotencyKey: `visit-${i}-${gateway.port}` });
+    // Conversations that never end are begun anew, as people do; otherwise they grow for ever.
+    if (i % RESET_EVERY === RESET_EVERY - 1) {
+      const { sessions } = (await request("sessions.list", { limit: 200 })) as { sessions: Array<{ key: string }> };
+      const lasting = sessions.filter(({ key }) => key === "agent:main:main" || key.endsWith(":#kitchen"));
+      for (const { key } of lasting) await request("sessions.reset", { key });
+    }
   } finally {
     await client.close();
   }
@@ -135,7 +143,6 @@ async function visit(gateway: Running, i: number): Promise<undefined> {
 }
 
 async function askInRoom(person: IrcUser, i: number): Promise<undefined> {
-  if (i % MESSAGES === MESSAGES - 1) await person.say("#kitchen", "Agent: /new");
   await person.say("#kitchen", `Agent: question ${i}.`);
   await person.sees(new RegExp(`^:agent!.* PRIVMSG #kitchen :.*question ${i}\\.`));
   return undefined;
