@@ -1,4 +1,5 @@
 import { isSvcError, type JsonObject, type MessageRow, messageOf, type SessionCounters, type SessionRow } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
 import { usageCounters } from "../sessions/counters.ts";
@@ -26,6 +27,7 @@ export async function succeed(run: Run, kit: Kit, result: LoopResult): Promise<v
     ...(note === undefined ? {} : { notes: [note] }),
   };
   run.success = outcome;
+  await reached("agents.before-end");
   const [last] = await store(run, kit, outcome, result.last);
   await handOver(run, kit);
   await settleTurn(run, kit, outcome, {

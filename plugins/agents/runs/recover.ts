@@ -1,5 +1,6 @@
 import { backoffDelayMs, isSvcError, type Lease, type RunRow, type StoreOp, sleep } from "svc/sdk";
 import type { Kit } from "../kit.ts";
+import { interruptedResults } from "./open-calls.ts";
 import { INTERRUPTED } from "./outcome.ts";
 
 /** Bound of one round; a round that finds less is the last. */
@@ -8,6 +9,8 @@ const MAX_ROUNDS = 1_000;
 /** Most times that the lease is asked for while the store is busy: 3 s in all. */
 const MAX_TRIES = 5;
 const PAUSES = { firstMs: 200, maxMs: 1_600 };
+/** Newest rows of a transcript among which the last answer of a run is looked for. */
+const LAST_ROWS = 100;
 
 type OwnerKit = Pick<Kit, "bootId"> & { ctx: Pick<Kit["ctx"], "service" | "logger" | "signal" | "timers"> };
 
@@ -51,7 +54,8 @@ async function markOne(row: RunRow, kit: Pick<Kit, "store" | "ctx">): Promise<bo
   try {
     // Where its session is about another transcript by now, its run is marked all the same.
     await commit(ops).catch((error: unknown) => {
-      if (isSvcError(error, "session-changed") || isSvcError(error, "session-missing")) return commit(ops.slice(0, 1));
+      if (isSvcError(error, "session-changed") || isSvcError(error, "session-missing"))
+        return commit(ops.filter(({ op }) => op !== "session.patch"));
       throw error;
     });
     return true;
@@ -65,8 +69,11 @@ async function interrupt(row: RunRow, kit: Pick<Kit, "store" | "ctx">): Promise<
   const endedAt = kit.ctx.clock.now();
   const outcome = { status: "error", code: "INTERRUPTED", error: INTERRUPTED, stopReason: "interrupted" };
   const session = await kit.store().sessions.get(row.sessionKey);
+  // One that waited has called nothing.
+  const last = row.state === "running" ? await kit.store().messages.page(row.sessionId, { limit: LAST_ROWS }) : [];
   return [
     { op: "run.put", run: { ...row, state: "interrupted", endedAt, outcome }, ifState: ["queued", "running"], ifOwner: row.bootId },
+    ...interruptedResults(row, last, endedAt).map((message) => ({ op: "message.append" as const, message })),
     ...(session?.sessionId === row.sessionId
       ? [
           {

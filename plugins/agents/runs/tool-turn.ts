@@ -1,4 +1,5 @@
 import type { RunRequest, ToolResult } from "svc/sdk";
+import { reached } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import type { ToolCallMade } from "../models/turn.ts";
 import { present } from "../sessions/find.ts";
@@ -27,26 +28,33 @@ interface Turn {
 }
 
 /**
- * Stores the calls, runs them, stores their results, in the order of the calls. Neighbouring calls of tools that only read run together, others alone. A message
- * that joins the turn meanwhile is read before what has not begun.
+ * Stores the calls, runs them, stores their results, in the order of the calls. Neighbouring calls of tools that only read run together, others alone; the result
+ * of a call is stored before the next one begins. A message that joins the turn meanwhile is read before what has not begun.
  */
 export async function toolTurn(run: Run, kit: Kit, { message, calls, room, watch }: Turn): Promise<NewMessage[]> {
+  await reached("agents.before-calls");
   const [stored] = await commitRun(run, kit, { messages: [message] });
+  await reached("agents.after-calls");
   const session = await present(kit, run.sessionKey);
   if (stored && session) kit.events.message(session, stored);
   for (const { name } of calls) await kit.tools.ready(name);
-  const made: ToolResult[] = [];
-  for (const group of groupsOf(calls, (name) => kit.tools.traits(run.agent, name)?.readOnly === true)) {
-    const isSkipped = made.length > 0 && steeringWaits(run, kit);
-    made.push(...(await runTogether(run, kit, group, isSkipped)));
-  }
   const clamp = new ResultClamp(room);
-  const results = calls.map((call, i) => {
-    const hasOffset = kit.tools.traits(run.agent, call.name)?.hasOffset === true;
-    const cut = clamp.clamp(made[i] as ToolResult, { name: call.name, args: call.args, hasOffset });
-    return rowOf(run, kit, call, watch.seen(call, cut));
-  });
-  await commitRun(run, kit, { messages: results });
+  const results: NewMessage[] = [];
+  for (const group of groupsOf(calls, (name) => kit.tools.traits(run.agent, name)?.readOnly === true)) {
+    const isSkipped = results.length > 0 && steeringWaits(run, kit);
+    const made = await runTogether(run, kit, group, isSkipped);
+    const rows = group.map((call, i) => {
+      const hasOffset = kit.tools.traits(run.agent, call.name)?.hasOffset === true;
+      const cut = clamp.clamp(made[i] as ToolResult, { name: call.name, args: call.args, hasOffset });
+      return rowOf(run, kit, call, watch.seen(call, cut));
+    });
+    // What fails because its run is stopped may have had its effect: it stays without a result, which says so.
+    const isStopped = run.signal.aborted;
+    await commitRun(run, kit, { messages: isStopped ? rows.filter(({ isError }) => !isError) : rows });
+    run.signal.throwIfAborted();
+    await reached("agents.after-results");
+    results.push(...rows);
+  }
   return results;
 }
 
@@ -67,9 +75,7 @@ export function groupsOf(calls: readonly ToolCallMade[], isReadOnly: (name: stri
 async function runTogether(run: Run, kit: Kit, calls: readonly ToolCallMade[], isSkipped: boolean): Promise<ToolResult[]> {
   const begun: Array<() => Promise<ToolResult>> = [];
   for (const call of calls) begun.push(await begin(run, kit, call, isSkipped));
-  const results = await Promise.all(begun.map((go) => go()));
-  run.signal.throwIfAborted();
-  return results;
+  return Promise.all(begun.map((go) => go()));
 }
 
 /** Announces a call and checks it. @returns what runs the tool; never rejects */
@@ -83,12 +89,19 @@ async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean)
     (error: unknown) => ({ failed: isSkipped ? skipped : toolFailure(error) }),
   );
   return async () => {
-    const result = "failed" in ready ? ready.failed : await ready.go().catch((error: unknown) => toolFailure(error));
+    const result = "failed" in ready ? ready.failed : await carriedOut(ready.go);
     progress.dispose();
     const session = await present(kit, run.sessionKey);
     if (!run.signal.aborted) kit.events.toolEnd(run, { ...call, startedAt }, { result, session });
     return result;
   };
+}
+
+async function carriedOut(go: () => Promise<ToolResult>): Promise<ToolResult> {
+  await reached("agents.before-tool");
+  const result = await go().catch((error: unknown) => toolFailure(error));
+  await reached("agents.after-tool");
+  return result;
 }
 
 const skipped: ToolResult = { content: [{ type: "text", text: SKIPPED }], isError: true };

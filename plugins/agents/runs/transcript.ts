@@ -1,11 +1,9 @@
 import { type AssistantPart, type MessageBlock, type MessageRow, oneLine, type UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
+import { NO_RESULT } from "./open-calls.ts";
 import { pictureSize } from "./picture-size.ts";
 import type { PromptMessage, UserImage } from "./replay-to-model.ts";
 import { messageTokens } from "./tokens.ts";
-
-/** Text for the model when the result of a call was never stored. */
-const NO_RESULT = "(no result: the run ended before the tool did)";
 
 /**
  * Rows in the order in which a model should read them. Messages are stored when they are accepted, so a message that waited for a busy
