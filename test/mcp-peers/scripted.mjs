@@ -1,8 +1,9 @@
-// A server of MCP over standard input and output that does what its first argument says; the second is a file in which it notes each call of a tool.
+// A server of MCP over standard input and output that does what its first argument says; the second is a file in which it notes each call of a tool, the others
+// are texts for the mode "says": the description of a tool, and its result.
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-const [mode = "", notes = ""] = process.argv.slice(2);
+const [mode = "", notes = "", description = "", result = ""] = process.argv.slice(2);
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const note = (text) => notes !== "" && appendFileSync(notes, `${text}\n`);
 const object = { type: "object", properties: {} };
@@ -32,6 +33,10 @@ const tools = {
     { name: "", inputSchema: object },
     { name: "same", inputSchema: object },
     { name: "SAME", inputSchema: object },
+  ],
+  says: [
+    { name: "read", description, inputSchema: object, annotations: { readOnlyHint: true } },
+    { name: "write", description: "Writes", inputSchema: object },
   ],
 };
 
@@ -75,7 +80,7 @@ async function call(id, { name, arguments: args = {}, _meta }) {
       // The client would drop a line of progress that comes with the result.
       return setTimeout(() => send({ id, result: text("done") }), 50);
     default:
-      return send({ id, result: text(`${name} done`) });
+      return send({ id, result: text(mode === "says" ? result : `${name} done`) });
   }
 }
 
