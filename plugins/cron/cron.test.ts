@@ -1,5 +1,6 @@
 import { createTestGateway, eventually, fakeClock, fakeModel, type TestGatewayOptions } from "svc/sdk/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { spoken } from "../../test/fixtures/spoken.ts";
 
 const MINUTE = 60_000;
 const start = Date.parse("2026-01-01T00:00:00Z");
@@ -24,7 +25,7 @@ async function setup(script: Parameters<typeof fakeModel>[0], options: Omit<Test
     eventually(async () => (await runs()).entries.filter(({ status }) => status !== "skipped").length >= count);
   const prompts = () =>
     model.requests.map(({ messages }) => {
-      const last = messages.findLast((m) => m.role === "user");
+      const last = spoken(messages).findLast((m) => m.role === "user");
       return last?.role === "user" ? last.content.map((c) => (c.type === "text" ? c.text : "")).join("|") : "";
     });
   return { clock, model, gateway, turn, runs, ended, prompts };

@@ -221,6 +221,13 @@ describe("a turn", () => {
     expect(vendor.requests[0]?.body).toMatchObject({ tool_choice: wire });
   });
 
+  test("sends a message of several texts as one", async () => {
+    const content = ["System: Now: Friday.", "Where is the router?"].map((text) => ({ type: "text" as const, text }));
+    await collect(request("ok", { messages: [{ role: "user", content }] }));
+    const sent = vendor.requests.at(-1)?.body as { messages: unknown[] } | undefined;
+    expect(sent?.messages.at(-1)).toEqual({ role: "user", content: "System: Now: Friday.\n\nWhere is the router?" });
+  });
+
   test("sends images as data addresses", async () => {
     const content = [
       { type: "text" as const, text: "What is this?" },

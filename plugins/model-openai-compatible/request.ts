@@ -26,13 +26,22 @@ export function toChatBody(
     seed: options.seed,
     ...(parallel === undefined || req.tools.length === 0 ? {} : { parallel_tool_calls: parallel }),
     reasoning_effort: reasoningEffortOf(req, settings),
-    messages: convertToOpenAICompatibleChatMessages(options.prompt as Prompt),
+    messages: convertToOpenAICompatibleChatMessages(options.prompt as Prompt).map(withPlainText),
     tools,
     tool_choice: toolChoice,
     stream: true,
     stream_options: { include_usage: true },
   };
   return toRequestBody(body, settings);
+}
+
+type Message = ReturnType<typeof convertToOpenAICompatibleChatMessages>[number];
+
+/** A message of texts alone is one text: some servers take no list of parts from a user. */
+function withPlainText(message: Message): Message {
+  if (message.role !== "user" || !Array.isArray(message.content)) return message;
+  const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === message.content.length ? { ...message, content: texts.join("\n\n") } : message;
 }
 
 type Prompt = Parameters<typeof convertToOpenAICompatibleChatMessages>[0];

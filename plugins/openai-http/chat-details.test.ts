@@ -289,7 +289,7 @@ describe("the agent's own tools", () => {
   ])("%s", async (_name, fields, model, isOffered) => {
     expect((await post({ messages: ask("hi"), ...fields }, model)).status).toBe(200);
 
-    expect(toolsSent()).toEqual(isOffered ? ["memory_search", "memory_get", "memory_append"] : []);
+    expect(toolsSent()).toEqual(isOffered ? ["memory_append", "memory_get", "memory_search"] : []);
     expect(String(sent().messages[0]?.content).includes("memory_search")).toBe(isOffered);
   });
 

@@ -106,8 +106,8 @@ describe.each([
   };
 
   test("names the channel in the prompt and leaves the tools of its group", async () => {
-    expect(await promptOf([])).toEqual({ channel: undefined, tools: ["oven", "radio", "cron"] });
-    expect(await promptOf(["nowhere"])).toEqual({ channel: undefined, tools: ["oven", "radio", "cron"] });
+    expect(await promptOf([])).toEqual({ channel: undefined, tools: ["cron", "oven", "radio"] });
+    expect(await promptOf(["nowhere"])).toEqual({ channel: undefined, tools: ["cron", "oven", "radio"] });
     expect(await promptOf(["talk"])).toEqual({ channel: "talk", tools: ["oven", "radio"] });
     expect(await promptOf(["talk", "#kitchen"])).toEqual({ channel: "talk", tools: ["oven"] });
     expect(seen.at(-1)).toEqual({ hook: "prompt.build", place: { channel: "talk", to: "#kitchen" } });

@@ -275,7 +275,7 @@ export default definePlugin({ id: "echo", version: "1.0.0", svc: { api: "*" }, s
     id: "echo", name: "Echo", defaultModel: "echo", models: () => [{ id: "echo", name: "Echo", input: ["text"] }], available: () => ({ ok: true }),
     async *stream({ messages }) {
       const last = messages.findLast(({ role }) => role === "user");
-      const text = stripFrames(last.content.map((part) => part.text ?? "").join(" "));
+      const text = stripFrames(last.content.map((part) => part.text ?? "").filter((text) => !text.startsWith("System: Now: ")).join(" "));
       await new Promise((resolve) => setTimeout(resolve, 50));
       yield { type: "text", delta: "answer to " + (text.match(/w-[a-z-]+-\\d+-end/g) ?? ["nothing"]).join(" ") };
       yield { type: "finish", reason: "stop" };

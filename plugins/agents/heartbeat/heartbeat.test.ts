@@ -1,6 +1,7 @@
 import { definePlugin, type JsonObject, type RunOutcome } from "svc/sdk";
 import { createTestGateway, eventually, fakeClock, fakeModel, type TestGateway, type TestGatewayOptions } from "svc/sdk/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { spoken } from "../../../test/fixtures/spoken.ts";
 
 const MINUTE = 60_000;
 const CHECKLIST = { "HEARTBEAT.md": "# Checks\n\n- Is the garage door shut?\n" };
@@ -21,7 +22,7 @@ async function setup(script: Parameters<typeof fakeModel>[0], options: Setup = {
 
 const prompts = (model: ReturnType<typeof fakeModel>) =>
   model.requests.map((req) => {
-    const last = req.messages.findLast((m) => m.role === "user");
+    const last = spoken(req.messages).findLast((m) => m.role === "user");
     return last?.role === "user" ? last.content.map((c) => (c.type === "text" ? c.text : "")) : [];
   });
 

@@ -1,6 +1,7 @@
 import type { JsonObject, WakeMode } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, fakeModel, type TestGatewayOptions } from "svc/sdk/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { spoken } from "../../../test/fixtures/spoken.ts";
 
 const MINUTE = 60_000;
 const main = "agent:main:main";
@@ -15,7 +16,7 @@ async function setup(script: Parameters<typeof fakeModel>[0], options: Omit<Test
   const socket = await gateway.ws();
   const prompts = () =>
     model.requests.map(({ messages }) => {
-      const last = messages.findLast((m) => m.role === "user");
+      const last = spoken(messages).findLast((m) => m.role === "user");
       return last?.role === "user" ? last.content.map((c) => (c.type === "text" ? c.text : "")) : [];
     });
   const reports = () => socket.events.filter((e) => e.event === "heartbeat").map((e) => e.payload);

@@ -23,11 +23,12 @@ import { type ExpiryReason, expiryOf, resetRuleOf } from "../sessions/expiry.ts"
 import { present } from "../sessions/find.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
 import { freshSession, newSession, titleOf } from "../sessions/row.ts";
-import { senderDetails } from "../sessions/sender.ts";
+import { messageDetails } from "../sessions/sender.ts";
 import { narrowedTools, originOf } from "../tools/operator-tools.ts";
 import { whereaboutsOf } from "../tools/place.ts";
 import { requestBlocks } from "./attachments.ts";
 import { missingTurns, ownTurns } from "./given-history.ts";
+import { contextFor } from "./message-context.ts";
 import { hasRoom, queueModeOf } from "./queue.ts";
 import { Run } from "./run.ts";
 import { callsOf } from "./transcript.ts";
@@ -127,6 +128,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     heartbeat: options.heartbeat,
     origin,
   });
+  run.context = contextFor(kit, run, { session: base, now });
   // Only a caller that brings its own memory is compared with ours; nobody else waits for the reading.
   const brings = ownTurns(request).length + (request.toolResults?.length ?? 0) > 0;
   const known = base === before && brings ? await newestMessages(kit.store(), base.sessionId, { limit: COMPARED_ROWS }) : [];
@@ -211,7 +213,7 @@ function messagesFor(run: Run, rows: readonly MessageRow[], now: number): NewMes
   }));
   const content = requestBlocks(request);
   const kind = run.heartbeat ? { kind: "heartbeat" } : {};
-  const message = { ...base(), role: "user" as const, content, runId: run.id, ...kind, ...senderDetails(request.sender) };
+  const message = { ...base(), role: "user" as const, content, runId: run.id, ...kind, ...messageDetails(request.sender, run.context) };
   return [...given, ...answers, ...(content.length > 0 ? [message] : [])];
 }
 

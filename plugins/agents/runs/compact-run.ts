@@ -9,7 +9,7 @@ import { listOf, type Summary, summarise } from "../sessions/summarise.ts";
 import { conversation } from "./conversation.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
-import { blocksTokens, textTokens } from "./tokens.ts";
+import { rowTokens, textTokens } from "./tokens.ts";
 import { commitRun } from "./writes.ts";
 
 /** Rows that stay at most, however short they are. */
@@ -67,7 +67,7 @@ interface Plan {
 export function planOf(read: ReadRows, { keep, stays }: { keep: number; stays: (row: MessageRow) => boolean }): Plan | undefined {
   const { rows } = read;
   const least = Math.ceil(keep / MAX_KEPT_ROWS);
-  const sizes = new Map(rows.map((row) => [row, Math.max(least, blocksTokens(row.content))]));
+  const sizes = new Map(rows.map((row) => [row, Math.max(least, rowTokens(row))]));
   const tokensOf = (row: MessageRow) => sizes.get(row) ?? 0;
   const cut = cutOf(rows, keep, tokensOf);
   const keptFrom = cut === undefined ? undefined : rows[cut]?.seq;
@@ -83,7 +83,7 @@ export function planOf(read: ReadRows, { keep, stays }: { keep: number; stays: (
   const isRead = (row: MessageRow) => clearedBefore === undefined || row.role !== "toolResult" || row.seq >= clearedBefore;
   return {
     older,
-    keptTokens: [...alsoKept, ...after.filter(isRead)].reduce((sum, row) => sum + blocksTokens(row.content), 0),
+    keptTokens: [...alsoKept, ...after.filter(isRead)].reduce((sum, row) => sum + rowTokens(row), 0),
     details: {
       keptFrom,
       summary: true,

@@ -22,11 +22,8 @@ export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]>
   const turnOf = await turnFinder(kit, read);
   // Nothing waits from here on: which runs are at work and what was left out is the state of one moment.
   const waiting = new Set(runsOf(kit, run.sessionKey).flatMap((r) => (r.phase === "queued" && !own.has(r.id) ? [r.id] : [])));
-  const ordered = toModelMessages(
-    orderByRun(read, run.id, (id) => (waiting.has(id) ? undefined : turnOf(id))),
-    own,
-    compactedAt,
-  );
+  const rowsInOrder = orderByRun(read, run.id, (id) => (waiting.has(id) ? undefined : turnOf(id)));
+  const ordered = toModelMessages(rowsInOrder, own, { countedAfter: compactedAt, turnOf });
   // Where older rows were left unread, the rest of a turn comes first, which nobody understands.
   const messages = rows.length < MAX_ROWS ? ordered : [...fromFirstUser(ordered)];
   run.leftOutNote ??= kit.leftOut.take(run.sessionKey);

@@ -1,6 +1,7 @@
 import type { JsonObject } from "svc/sdk";
 import { createTestGateway, type FakeModel, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { spoken } from "../../../test/fixtures/spoken.ts";
 
 const answers = Array.from({ length: 10 }, () => "Read.");
 const reader = fakeModel(answers, { id: "reader", info: { input: ["text", "pdf"] } });
@@ -22,7 +23,7 @@ async function ask(params: JsonObject): Promise<void> {
 }
 
 function firstSeenBy({ requests }: FakeModel): unknown {
-  return requests.at(-1)?.messages.find((message) => message.role === "user")?.content;
+  return spoken(requests.at(-1)?.messages ?? []).find((message) => message.role === "user")?.content;
 }
 
 const attachments = [{ type: "file", mimeType: "application/pdf", fileName: "report.pdf", content }];

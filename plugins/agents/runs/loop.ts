@@ -10,7 +10,7 @@ import { RunFailure } from "./failure.ts";
 import { takeSteered } from "./join.ts";
 import { modelTurn } from "./model-turn.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
-import type { PromptMessage } from "./replay-to-model.ts";
+import { contextParts, type PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 import { wantedLevel } from "./thinking-note.ts";
 import { toolTurn } from "./tool-turn.ts";
@@ -46,7 +46,7 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const watch = new CallWatch();
   for (let turn = 1; ; turn++) {
     for (const steered of takeSteered(run, kit))
-      prompt.messages.push({ role: "user", content: userContent(requestBlocks(steered.request)) });
+      prompt.messages.push({ role: "user", content: [...contextParts(steered.context), ...userContent(requestBlocks(steered.request))] });
     const isLast = turn >= maxTurns || watch.isStuck || run.toolCallsLeft === 0;
     const answer = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1, isLast });
     const isTheirs = (call: { name: string }) => clientTools.has(call.name);

@@ -121,6 +121,7 @@ function requestFor(
       provider: candidate.provider.id,
       model: candidate.model,
       input: infoOf(kit.catalog, candidate)?.input,
+      isEmbedded: candidate.provider.embedded === true,
     }),
     tools: [...(hasOwnTools ? prompt.tools : []), ...(request.clientTools ?? [])],
     ...(choice === undefined ? {} : { toolChoice: choice }),

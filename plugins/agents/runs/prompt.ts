@@ -1,4 +1,4 @@
-import { type AgentInfo, agentSetting, type ModelToolSpec, type SessionRow } from "svc/sdk";
+import { agentSetting, type ModelToolSpec, type SessionRow } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import { digestOf } from "../common/digest.ts";
 import { optionalService } from "../common/optional-service.ts";
@@ -7,6 +7,7 @@ import { isStatelessKey } from "../sessions/stateless.ts";
 import { conversation } from "./conversation.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
+import { type Citations, systemParts, withTools } from "./system-prompt.ts";
 import { textTokens, toolsTokens } from "./tokens.ts";
 
 /** Before a model is asked. */
@@ -36,22 +37,21 @@ export async function buildPrompt(run: Run, kit: Kit): Promise<Prompt> {
   const now = kit.ctx.clock.now();
   const files = await kit.workspace.read(run.agent, { memory: !isGroup, heartbeat: run.request.trigger === "heartbeat", now });
   await kit.tools.ready();
-  const specs = kit.tools.specs(run.agent, run);
-  const hasMemory = specs.some((s) => s.name === "memory_search");
-  const citations = hasMemory ? citationsFor(run, kit, isGroup) : "none";
-  const parts = await hooked(run, kit, {
-    system: systemParts(run.agent, { files, hasMemory, citations }),
-    tools: specs.map((s) => s.name),
-  });
-  const toText = (stable: readonly string[]) =>
-    [...stable, situation(run, now), ...parts.context, run.request.extraSystem ?? ""].filter((p) => p !== "").join("\n\n");
-  const system = toText(parts.system);
-  const advice = memoryAdvice(citations);
-  const messages = await conversation(run, kit);
+  // By name: the order in which plugins were loaded is no part of a prompt that is to stay the same.
+  const specs = kit.tools.specs(run.agent, run).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const names = specs.map((s) => s.name);
+  const citations = names.includes("memory_search") ? citationsFor(run, kit, isGroup) : "none";
+  const parts = await hooked(run, kit, { system: systemParts(run.agent, { files, citations, tools: names }), tools: names });
+  const toText = (to: readonly string[]) => {
+    const stable = withTools(parts.system, { from: names, to, citations });
+    return [...stable, situation(run), run.request.extraSystem ?? "", ...parts.context].filter((p) => p !== "").join("\n\n");
+  };
   const tools = specs.filter((s) => parts.tools.includes(s.name));
+  const system = toText(tools.map((s) => s.name));
+  const messages = await conversation(run, kit);
   return {
     system,
-    systemWithoutTools: toText(parts.system.filter((part) => part !== advice)),
+    systemWithoutTools: toText([]),
     tools,
     fixed: textTokens(system) + toolsTokens([...tools, ...(run.request.clientTools ?? [])]),
     room: LEAST_ROOM_TOKENS,
@@ -84,51 +84,20 @@ async function hooked(run: Run, kit: Kit, given: Pick<Parts, "system" | "tools">
   return { system: changed.system, context: changed.context, tools: changed.tools.filter((t) => parts.tools.includes(t)) };
 }
 
-/** The constant parts first, so that a vendor's prompt cache holds them. */
-export function systemParts(
-  agent: AgentInfo,
-  given: { files: string; citations: "invite" | "none" | "hide"; hasMemory: boolean },
-): string[] {
-  const name = agent.identity.name ?? agent.name;
-  return [
-    `You are ${name ? `${name}, ` : ""}a personal assistant that runs inside the svc gateway. Answer in the language of the question.`,
-    given.hasMemory ? memoryAdvice(given.citations) : "",
-    given.files,
-  ].filter((p) => p !== "");
-}
-
-function memoryAdvice(citations: "invite" | "none" | "hide"): string {
-  const source = {
-    invite: " When an answer rests on memory, end it with one line per passage: `Source: <path#Lstart-Lend>`.",
-    none: "",
-    hide: " Do not mention file paths or line numbers.",
-  }[citations];
-  return `# Memory\n\nBefore you answer anything about earlier work, decisions, dates, people, preferences or things to do, call memory_search; read more of a hit with memory_get. If memory has no answer, say so.${source}`;
-}
-
 /** Asks the memory how it cites, because the answer has to do the same; `auto` cites in direct chats only. */
-function citationsFor({ agent }: Run, kit: Kit, isGroup: boolean): "invite" | "none" | "hide" {
+function citationsFor({ agent }: Run, kit: Kit, isGroup: boolean): Citations {
   const mode = optionalService(kit.ctx, "memory@1")?.citations?.(agent.id) ?? "auto";
   if (mode === "off") return "hide";
   return mode === "on" || !isGroup ? "invite" : "none";
 }
 
-let days: Intl.DateTimeFormat | undefined;
-
-/** Made once, with the first prompt: it takes longer to make than the rest of a prompt, and would be a fiftieth of a start. */
-function dayFormat(): Intl.DateTimeFormat {
-  days ??= new Intl.DateTimeFormat("en-GB", { weekday: "long", year: "numeric", month: "long", day: "numeric" });
-  return days;
-}
-
-/** The date, not the time: a prompt that changes each minute is cached nowhere. */
-function situation(run: Run, now: number): string {
-  const days = dayFormat();
-  const zone = days.resolvedOptions().timeZone;
+/** Where the agent is. It stays the same as long as the session does: the time is told with each message. */
+function situation({ sessionKey, request, agent }: Run): string {
   // The random name of a session of its own would keep the vendor's cache from covering the conversation that a request carries.
-  const session = isStatelessKey(run.sessionKey) ? "" : ` Session: ${run.sessionKey}.`;
-  const channel = run.request.place ? ` Channel: ${run.request.place.channel}.` : "";
-  return `# Now\n\nToday is ${days.format(now)} (${zone}).${session}${channel} Workspace: ${run.agent.workspace}`;
+  const isStateless = isStatelessKey(sessionKey);
+  const session = isStateless ? "" : `Session: ${sessionKey}. `;
+  const channel = request.place && (isStateless || request.actor.kind === "http") ? `Channel: ${request.place.channel}. ` : "";
+  return `# Here\n\n${session}${channel}Workspace: ${agent.workspace}`;
 }
 
 /** The first words of a conversation. */

@@ -106,7 +106,7 @@ describe("collect", () => {
     await send(key, "last");
     await wait("last");
 
-    expect(await seenBy(key)).toEqual(["user: one", "assistant: one two", "user: two", "user: three", "assistant: one two", "user: last"]);
+    expect(await seenBy(key)).toEqual(["user: one", "assistant: one two", "user: two + three", "assistant: one two", "user: last"]);
   });
 
   test("a joined message can be taken back alone, its turn goes on", async () => {

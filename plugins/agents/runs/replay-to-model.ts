@@ -13,9 +13,19 @@ export type PromptMessage = ModelMessage & {
 
 export type UserImage = Extract<UserPart, { type: "image" }>;
 
-/** The model that is to read a prompt. `input`: what it reads, absent when nobody says. */
+/** The model that is to read a prompt. `input`: what it reads, absent when nobody says. `isEmbedded`: it quotes notes, and takes every word for a question. */
 export interface Reader extends ModelRef {
   input?: readonly ModelInput[] | undefined;
+  isEmbedded?: boolean;
+}
+
+/** The line about a message that the gateway puts before it. */
+type ContextPart = Extract<UserPart, { type: "text" }> & { isContext: true };
+
+export function contextParts(line: string | undefined): UserPart[] {
+  if (line === undefined) return [];
+  const part: ContextPart = { type: "text", text: line, isContext: true };
+  return [part];
 }
 
 const UNSEEN = "[image, which this model cannot see]";
@@ -30,7 +40,7 @@ export function forModel(messages: readonly PromptMessage[], reader: Reader): Mo
   const ids = new Map<string, string>();
   const sees = reader.input?.includes("image") === true;
   return withPictures(messages, sees).map((message): ModelMessage => {
-    if (message.role === "user") return { role: "user", content: message.content.map((part) => readable(part, reader.input)) };
+    if (message.role === "user") return { role: "user", content: message.content.flatMap((part) => readable(part, reader)) };
     if (message.role === "tool") {
       const { images = [], writtenBy: _, usedTokens: __, ...result } = message;
       const text = sees ? result.text : [result.text, ...images.map(() => UNSEEN)].filter((line) => line !== "").join("\n");
@@ -98,12 +108,13 @@ function withPictures(messages: readonly PromptMessage[], sees: boolean): Prompt
   return out;
 }
 
-function readable(part: UserPart, input: readonly ModelInput[] | undefined): UserPart {
-  if (part.type === "text") return part;
+function readable(part: UserPart, { input, isEmbedded }: Reader): UserPart[] {
+  if ("isContext" in part && part.type === "text") return isEmbedded ? [] : [{ type: "text", text: part.text }];
+  if (part.type === "text") return [part];
   if (part.type === "image") {
-    return input === undefined || input.includes("image") ? part : { type: "text", text: UNSEEN };
+    return input === undefined || input.includes("image") ? [part] : [{ type: "text", text: UNSEEN }];
   }
   const kind = part.mimeType === "application/pdf" ? "pdf" : "audio";
   const name = part.fileName === undefined ? part.mimeType : part.fileName;
-  return input?.includes(kind) ? part : { type: "text", text: `[file ${name}, which this model cannot read]` };
+  return input?.includes(kind) ? [part] : [{ type: "text", text: `[file ${name}, which this model cannot read]` }];
 }

@@ -1,6 +1,7 @@
-import type { AgentInfo, RunRequest, RunRow } from "svc/sdk";
+import type { AgentInfo, MessageRow, RunRequest, RunRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
+import { contextOf } from "../sessions/sender.ts";
 import { narrowedTools, originOf } from "../tools/operator-tools.ts";
 import { type AcceptOptions, acceptRun, changeFor, checkRoom, tellAccepted } from "./accept.ts";
 import { queueModeOf } from "./queue.ts";
@@ -21,15 +22,17 @@ interface Revival {
  */
 export async function reviveRun(row: RunRow, { request, options }: Revival, kit: Kit): Promise<Run> {
   // Its transcript was deleted meanwhile: all that is left of it is its id.
-  if (!(await holdsRun(row, kit))) return acceptRun(request, { ...options, cutOff: row }, kit);
+  const found = await rowsOf(row, kit);
+  if (!found) return acceptRun(request, { ...options, cutOff: row }, kit);
   const agent = kit.directory.get(row.agentId);
   const model = request.model === undefined ? undefined : await kit.models.check(agent, request.model);
-  return kit.sessionLock.run(row.sessionKey, () => commitRevived(row, { request, options, agent, model }, kit));
+  const context = found.map(contextOf).find((line) => line !== undefined);
+  return kit.sessionLock.run(row.sessionKey, () => commitRevived(row, { request, options, agent, model, context }, kit));
 }
 
 async function commitRevived(
   row: RunRow,
-  { request, options, agent, model }: Revival & { agent: AgentInfo; model: ModelRef | undefined },
+  { request, options, agent, model, context }: Revival & { agent: AgentInfo; model: ModelRef | undefined; context: string | undefined },
   kit: Kit,
 ): Promise<Run> {
   const { sessionKey, sessionId } = row;
@@ -52,6 +55,7 @@ async function commitRevived(
     arrivedAt: kit.ctx.clock.monotonic(),
     origin,
   });
+  run.context = context;
   const isBusy = runsOf(kit, sessionKey).some((other) => other.phase !== "queued");
   // A session that has moved on to another transcript, or is gone, is none of this run's any more.
   const own = session?.sessionId === sessionId ? session : undefined;
@@ -61,13 +65,14 @@ async function commitRevived(
   return run;
 }
 
-/** True when the transcript holds a record of the run: its message and its row were one commit, so one record proves that the message is there. */
-async function holdsRun({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, "store">): Promise<boolean> {
+/** Newest records of the run in its transcript; undefined when it holds none. Its message and its row were one commit, so one record proves that the message is there. */
+async function rowsOf({ runId, sessionId, createdAt }: RunRow, kit: Pick<Kit, "store">): Promise<MessageRow[] | undefined> {
   for (let before: number | undefined; ; ) {
     const rows = await kit.store().messages.page(sessionId, { limit: PAGE_ROWS, ...(before === undefined ? {} : { before }) });
-    if (rows.some((message) => message.runId === runId)) return true;
+    const own = rows.filter((message) => message.runId === runId);
+    if (own.length > 0) return own;
     const oldest = rows[0];
-    if (!oldest || oldest.seq <= 1 || oldest.ts < createdAt) return false;
+    if (!oldest || oldest.seq <= 1 || oldest.ts < createdAt) return undefined;
     before = oldest.seq;
   }
 }

@@ -89,8 +89,8 @@ describe("prompt.build", () => {
 
     const { system, tools } = model.requests[0] as { system: string; tools: Array<{ name: string }> };
     expect(system.indexOf("SYSTEM")).toBeGreaterThan(-1);
-    expect(system.indexOf("CONTEXT")).toBeGreaterThan(system.indexOf("# Now"));
-    expect(system.indexOf("# Now")).toBeGreaterThan(system.indexOf("SYSTEM"));
+    expect(system.indexOf("CONTEXT")).toBeGreaterThan(system.indexOf("# Here"));
+    expect(system.indexOf("# Here")).toBeGreaterThan(system.indexOf("SYSTEM"));
     expect(tools.map((t) => t.name)).toEqual(["say"]);
     expect(seen).toEqual([{ trigger: "user", context: [] }]);
   });

@@ -353,7 +353,7 @@ describe("a caller with tools and a history of its own", () => {
     expect(first.messages.map((m: JsonObject) => m.text ?? (m.content as Array<{ text: string }>)[0]?.text)).toEqual(["one", "1", "two"]);
     expect(first).toMatchObject({ toolChoice: "required", sampling: { temperature: 0.5 }, thinking: "high" });
     expect(first.system.endsWith("Answer in rhyme.")).toBe(true);
-    expect(first.tools).toEqual(["say_back", "wait_here", "break_down", "get_weather"]);
+    expect(first.tools).toEqual(["break_down", "say_back", "wait_here", "get_weather"]);
 
     const answer = (await gw.history("agent:echo:h"))[3]?.text ?? "";
     await run({

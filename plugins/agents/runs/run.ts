@@ -89,6 +89,8 @@ export class Run {
   followers: Run[] = [];
   /** Note about messages that were left out before this one, as the model reads it. */
   leftOutNote: string | undefined;
+  /** Line that models read before its message, as its row keeps it. */
+  context: string | undefined;
   /** The agent had its chance to write down what the compaction of this run may lose. */
   hasFlushed = false;
   /** Too many were waiting: it never gets a turn. */

@@ -7,7 +7,7 @@ import { isResetMessage, isStopMessage, queueModeAsked, splitReset } from "./com
 import { EventLog } from "./event-log.ts";
 import { RunFailure, toRunFailure } from "./failure.ts";
 import { failureError, outcomeOf, statesOf, successPayload, toStored } from "./outcome.ts";
-import { systemParts } from "./prompt.ts";
+import { systemParts } from "./system-prompt.ts";
 
 /** As the state store throws them. */
 const storeErrors = defineErrors({
@@ -315,15 +315,24 @@ describe("the system prompt", () => {
   const agent = { id: "main", isDefault: true, workspace: "/w", models: [], identity: { name: "Ada" } };
 
   test("invites to search and to cite only where there is a memory", () => {
-    const system = systemParts(agent, { files: "# Workspace files", citations: "invite", hasMemory: true }).join("\n");
+    const system = systemParts(agent, { files: "# Workspace files", citations: "invite", tools: ["memory_search"] }).join("\n");
     expect(system).toContain("You are Ada,");
     expect(system).toContain("memory_search");
     expect(system).toContain("Source: <path#Lstart-Lend>");
-    expect(systemParts(agent, { files: "", citations: "invite", hasMemory: false })).toHaveLength(1);
+    expect(systemParts(agent, { files: "", citations: "invite", tools: [] }).join("\n")).not.toContain("# Memory");
+  });
+
+  test("names what the tools are good for, and what cannot be done without others", () => {
+    const prompt = (tools: string[]) => systemParts(agent, { files: "", citations: "none", tools }).join("\n");
+    expect(prompt(["read", "memory_append"])).toMatch(
+      /With your tools you can: write notes .*read the files.*\.\nYou cannot: .*run programs/,
+    );
+    expect(prompt(["web_fetch", "mcp_shop_buy"])).toMatch(/further tools.*\nUnless one of those does it, you cannot: (?!.*open web pages)/);
+    expect(prompt([])).toMatch(/You have no tools of your own here.*\nYou cannot: .*open web pages/);
   });
 
   test("hides places when citations are off", () => {
-    const system = systemParts(agent, { files: "", citations: "hide", hasMemory: true }).join("\n");
+    const system = systemParts(agent, { files: "", citations: "hide", tools: ["memory_search"] }).join("\n");
     expect(system).toContain("Do not mention file paths");
     expect(system).not.toContain("Source:");
   });

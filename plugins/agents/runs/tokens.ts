@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { AssistantPart, MessageBlock, ModelMessage, ModelToolSpec, UserPart } from "svc/sdk";
+import type { AssistantPart, MessageBlock, MessageRow, ModelMessage, ModelToolSpec, UserPart } from "svc/sdk";
+import { contextOf } from "../sessions/sender.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 
 /** Bytes of UTF-8 per token: 3.8 to 4.8 in English, German and code, 3.4 to 3.6 in Chinese and Japanese. */
@@ -30,9 +31,9 @@ export function textTokens(text: string): number {
   return Math.ceil((Buffer.byteLength(text) - dense) / BYTES_PER_TOKEN + dense / DENSE_CHARS_PER_TOKEN);
 }
 
-/** Tokens of one stored message. */
-export function blocksTokens(content: readonly MessageBlock[]): number {
-  return content.reduce((sum, block) => sum + blockTokens(block), MESSAGE_TOKENS);
+/** Tokens of one row as a model reads it. */
+export function rowTokens(row: Pick<MessageRow, "role" | "content" | "details">): number {
+  return row.content.reduce((sum, block) => sum + blockTokens(block), MESSAGE_TOKENS) + textTokens(contextOf(row) ?? "");
 }
 
 /** Tokens of the tools that a request offers. */

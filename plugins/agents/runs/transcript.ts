@@ -1,8 +1,9 @@
 import { type AssistantPart, type MessageBlock, type MessageRow, oneLine, type UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
+import { contextOf } from "../sessions/sender.ts";
 import { NO_RESULT } from "./open-calls.ts";
 import { pictureSize } from "./picture-size.ts";
-import type { PromptMessage, UserImage } from "./replay-to-model.ts";
+import { contextParts, type PromptMessage, type UserImage } from "./replay-to-model.ts";
 import { messageTokens } from "./tokens.ts";
 
 /**
@@ -30,16 +31,24 @@ export function orderByRun(rows: readonly MessageRow[], present: string, turnOf:
  * Rows as a vendor wants them: every call has exactly one result right behind it, and no result stands alone.
  * @param present runs of the present turn
  * @param countedAfter sequence number behind which the tokens that rows tell are those of the prompt as it is
+ * @param turnOf as for `orderByRun`: messages that share a turn are read as one, in every later turn too
  */
-export function toModelMessages(rows: readonly MessageRow[], present: ReadonlySet<string>, countedAfter = 0): PromptMessage[] {
+export function toModelMessages(
+  rows: readonly MessageRow[],
+  present: ReadonlySet<string>,
+  { countedAfter = 0, turnOf = (runId) => runId }: { countedAfter?: number; turnOf?: (runId: string) => string | undefined } = {},
+): PromptMessage[] {
+  const isSameTurn = (before: MessageRow | undefined, row: MessageRow) =>
+    (isOf(row, present) && isOf(before, present)) ||
+    (row.runId !== undefined && before?.runId !== undefined && turnOf(before.runId) === turnOf(row.runId));
   const out: PromptMessage[] = [];
   const results = new Results(rows);
   const shown = picturesWithin(rows, present);
   for (const [i, row] of rows.entries()) {
     if (row.role === "toolResult") continue;
     if (row.role === "user") {
-      const content = userContent(row.content, shown);
-      const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || (isOf(row, present) && isOf(rows[i - 1], present));
+      const content = [...contextParts(contextOf(row)), ...userContent(row.content, shown)];
+      const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || isSameTurn(rows[i - 1], row);
       const before = joins ? out.at(-1) : undefined;
       // Not every vendor takes two messages of a user in a row.
       if (before?.role === "user") for (const block of content) before.content.push(block);

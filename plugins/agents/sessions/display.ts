@@ -1,5 +1,5 @@
-import { cutEnd, type JsonObject, type MessageBlock, type MessageRow, stripFrames } from "svc/sdk";
-import { senderOf } from "./sender.ts";
+import { cutEnd, isRecord, type JsonObject, type MessageBlock, type MessageRow, stripFrames } from "svc/sdk";
+import { contextOf, senderOf } from "./sender.ts";
 
 /** A larger message is shown as a placeholder; bytes of its JSON. */
 const MAX_MESSAGE_BYTES = 131_072;
@@ -18,13 +18,12 @@ const controlToken = /<\|[a-z_]{1,40}\|>/gi;
 /** A stored message as `chat.history` and the events show it. */
 export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGER): JsonObject {
   const content = withoutLargeFiles(row.content).flatMap((block) => showBlock(block, row.role, maxChars));
-  const sender = senderOf(row);
   const message: JsonObject = {
     role: row.role,
     content,
     timestamp: row.ts,
     ...pick(row, ["toolCallId", "toolName", "isError", "stopReason", "aborted", "usage", "provider", "model"]),
-    ...(sender ? { sender } : smallDetails(row.details)),
+    ...detailsOf(row),
     __svc: { id: row.id, seq: row.seq, ...pick(row, ["runId", "kind"]) },
   };
   if (isSmall(row, maxChars) || Buffer.byteLength(JSON.stringify(message)) <= MAX_MESSAGE_BYTES) return message;
@@ -77,6 +76,16 @@ function showBlock(block: MessageBlock, role: MessageRow["role"], maxChars: numb
   }
   const text = cutEnd(role === "assistant" ? visibleText(block.text) : unframed(block.text), maxChars);
   return text === "" && role !== "toolResult" ? [] : [{ type: "text", text }];
+}
+
+/** The author of a message of a person; of other rows what tools and plugins said beside the text. What only models read is left out. */
+function detailsOf(row: MessageRow): JsonObject {
+  const sender = senderOf(row);
+  if (sender) return { sender };
+  const { details } = row;
+  if (contextOf(row) === undefined || !isRecord(details)) return smallDetails(details);
+  const { context: _, ...rest } = details;
+  return Object.keys(rest).length === 0 ? {} : smallDetails(rest);
 }
 
 function smallDetails(details: unknown): JsonObject {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { senderDetails, senderOf } from "./sender.ts";
+import { messageDetails, senderOf } from "./sender.ts";
 
-const stored = (name: string, id = "@ada") => senderOf({ role: "user", ...senderDetails({ id, name, channel: "irc" }) });
+const stored = (name: string, id = "@ada") => senderOf({ role: "user", ...messageDetails({ id, name, channel: "irc" }, undefined) });
 
 test.each([
   ["Ada", "Ada"],
@@ -22,7 +22,7 @@ test("a name of a megabyte is a short one, and one of blanks is none", () => {
 });
 
 test("a message of a client has no sender, and details of a tool are none", () => {
-  expect(senderDetails(undefined)).toEqual({});
+  expect(messageDetails(undefined, undefined)).toEqual({});
   expect(senderOf({ role: "toolResult", details: { sender: { id: "@eve" } } })).toBeUndefined();
   expect(senderOf({ role: "user", details: { sender: "eve" } })).toBeUndefined();
 });

@@ -2,20 +2,26 @@ import { cutEnd, isRecord, type MessageRow, type MessageSender, oneLine, printab
 
 const MAX_CHARS = 100;
 
-/** The author of a message as its row keeps it. Names are a stranger's: on one line, and without characters that control a terminal or the direction of writing. */
-export function senderDetails(sender: MessageSender | undefined): Pick<MessageRow, "details"> {
-  if (!sender) return {};
-  const { id, name, channel } = sender;
+/** What the row of a person's message keeps beside it: its author, and the line that models read before it. */
+export function messageDetails(sender: MessageSender | undefined, context: string | undefined): Pick<MessageRow, "details"> {
+  if (!sender && context === undefined) return {};
+  return { details: { ...(sender ? { sender: shownSender(sender) } : {}), ...(context === undefined ? {} : { context }) } };
+}
+
+/** The author of a message as people see it. Names are a stranger's: on one line, and without characters that control a terminal or the direction of writing. */
+function shownSender({ id, name, channel }: MessageSender): MessageSender {
   const shownName = name === undefined ? "" : shown(name);
   return {
-    details: {
-      sender: {
-        id: shown(id),
-        ...(shownName === "" ? {} : { name: shownName }),
-        ...(channel === undefined ? {} : { channel: shown(channel) }),
-      },
-    },
+    id: shown(id),
+    ...(shownName === "" ? {} : { name: shownName }),
+    ...(channel === undefined ? {} : { channel: shown(channel) }),
   };
+}
+
+/** The line that models read before a stored message. */
+export function contextOf({ role, details }: Pick<MessageRow, "role" | "details">): string | undefined {
+  const context = role === "user" && isRecord(details) ? details.context : undefined;
+  return typeof context === "string" && context !== "" ? context : undefined;
 }
 
 /** The author of a stored message of a person; undefined for one of a client, and of an earlier version. */
