@@ -17,6 +17,7 @@ import { createToolSupport } from "./models/tool-support.ts";
 import { createWindows } from "./models/windows.ts";
 import { createWorkspaceRecord } from "./registry/workspace-record.ts";
 import { chatCommandOf, obeyInChat } from "./runs/chat-command.ts";
+import { commandRun } from "./runs/command-run.ts";
 import { Lanes, placesOf } from "./runs/lanes.ts";
 import { LeftOut } from "./runs/left-out.ts";
 import { LiveRuns } from "./runs/live-runs.ts";
@@ -123,7 +124,7 @@ function forgetReplaced(ctx: PluginContext, cooldown: Cooldown): void {
 
 function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents {
   return {
-    run: async (request) => toHandle(await runner.start(request), runner),
+    run: async (request) => (await commandRun(request, { kit, runner })) ?? toHandle(await runner.start(request), runner),
     resolve: (target) => kit.directory.resolve(target),
     list: () => kit.directory.list(),
     async checkModel({ agentId, model }) {

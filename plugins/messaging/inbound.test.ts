@@ -357,12 +357,13 @@ describe("a command", () => {
       await platform.say(`number ${n}`);
       await said(`You said: number ${n}`);
     }
-    await platform.say("/compact");
+    await platform.say("/compact prices");
     await said("Older messages of this conversation are a summary now.");
     const { sessionId = "" } = (await store.sessions.get(key)) ?? {};
     const kinds = (await store.messages.page(sessionId, { limit: 100 })).map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "compaction")).toHaveLength(1);
     expect(model.asked).toHaveLength(5);
+    expect(model.asked.at(-1)).toMatch(/dwell on this above all: "prices"$/);
   });
 
   test("/usage counts tokens, /tools names what the agent can use, less in a group that is narrowed; words behind them are refused", async () => {

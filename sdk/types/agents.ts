@@ -257,7 +257,7 @@ export interface Agents {
       }
     | undefined;
   /**
-   * Does what a message of a channel commands, once for a `key`; only `/compact` calls a model. Resolves with the answer for its sender, undefined when it is no
+   * Does what a message of a channel commands, once for a `key`; only `/compact` calls a model, for its summary. Resolves with the answer for its sender, undefined when it is no
    * command. `tools`: those that a run of the sender would be narrowed to. @throws as `run`
    */
   command(request: {

@@ -3,7 +3,8 @@ import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { toAttachments } from "../runs/attachments.ts";
-import { answeredCommand, isResetMessage, resetByMessage, splitReset } from "../runs/commands.ts";
+import { obeyInChat, scopeOfMessage } from "../runs/chat-command.ts";
+import { answeredCommand, rememberAnswer, resetByMessage, splitReset } from "../runs/commands.ts";
 import { checkRoute, withDelivery } from "../runs/deliver.ts";
 import { outcomeOf } from "../runs/outcome.ts";
 import type { Run } from "../runs/run.ts";
@@ -16,7 +17,7 @@ const DEFAULT_WAIT_MS = 30_000;
 export function registerAgentMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
     ...methodOf(servedMethods, "agent"),
-    scopeFor: (params) => (isResetMessage(kit.config.session.resetTriggers, params.message) ? "admin" : "write"),
+    scopeFor: (params) => scopeOfMessage(kit, params.message),
     handler: (params, call) => runAgent(params, { call, kit, runner }),
   });
   ctx.registerRpc({
@@ -53,6 +54,8 @@ async function runAgent(
   const target = kit.directory.resolve(request);
   if (params.deliver && !params.bestEffortDeliver) await checkRoute(kit, target, request.deliverTo);
   if (reset?.rest === "" && !params.attachments?.length) return resetByMessage(kit, { family, key, ...target, reason: reset.reason });
+  const said = reset || params.attachments?.length ? undefined : await obey(params, target, { call, kit, runner });
+  if (said) return said;
   const started = await runner.start(reset ? { ...request, message: reset.rest } : request, {
     family,
     ...(reset ? { fresh: reset.reason } : {}),
@@ -61,6 +64,23 @@ async function runAgent(
     accepted: (run) => call.accept({ ...idsOf(run), status: "accepted", acceptedAt: run.acceptedAt }),
   });
   return answer(started, call, kit);
+}
+
+/** A message that is a command, answered by its text without a model. Undefined: it is for the agent. */
+async function obey(
+  { message, idempotencyKey: key }: ParamsOf<"agent">,
+  { agentId, sessionKey }: { agentId: string; sessionKey: string },
+  { call, kit, runner }: { call: RpcCall; kit: Kit; runner: Runner },
+): Promise<JsonObject | undefined> {
+  const { scopes, connId, identity, deviceId, clientId } = call.client;
+  const actor = { kind: "rpc" as const, scopes, connId };
+  // What was done under this key is known by the stored answer, which stands for all of it.
+  const request = { key: `${key}:command`, agentId, sessionKey, message, by: identity ?? deviceId ?? clientId };
+  const said = await obeyInChat(request, { kit, runner, actor, family: "agent" });
+  if (!said) return undefined;
+  const result = { payloads: [{ text: said.text, mediaUrl: null }], meta: { durationMs: 0 } };
+  const value = { runId: key, status: "ok", summary: "command", sessionKey, agentId, result };
+  return rememberAnswer(kit, { family: "agent", key, agentId, sessionKey }, value);
 }
 
 const idsOf = (run: Run) => ({ runId: run.id, sessionKey: run.sessionKey, agentId: run.agent.id });

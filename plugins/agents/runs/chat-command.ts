@@ -57,7 +57,12 @@ type CommandRequest = Parameters<Agents["command"]>[0];
 /** Does what a message of a chat commands. Under the same key it is done once. @param actor its author; default: somebody on a channel */
 export async function obeyInChat(
   request: CommandRequest,
-  { kit, runner, actor = { kind: "channel", scopes: [] } }: { kit: Kit; runner: Runner; actor?: RunRequest["actor"] },
+  {
+    kit,
+    runner,
+    actor = { kind: "channel", scopes: [] },
+    family = "chat",
+  }: { kit: Kit; runner: Runner; actor?: RunRequest["actor"]; family?: Command["family"] },
 ): Promise<{ text: string } | undefined> {
   const { key, agentId, sessionKey, tools } = request;
   const found = chatCommandOf(kit, request.message);
@@ -66,15 +71,15 @@ export async function obeyInChat(
   if (own) return { text: await obeyPlugin(own, { kit, request, actor }) };
   if (found.name === "help") return { text: helpText(kit) };
   if (found.name === "status") return { text: await statusText(kit, { agentId, sessionKey }) };
-  const command: Command = { family: "chat", key, agentId, sessionKey };
+  const command: Command = { family, key, agentId, sessionKey };
   const session = sessionCommandIn(request.message.trim());
   if (session) return { text: await obeyForSession(kit, { ...command, ...session, actor, ...(tools ? { tools } : {}) }) };
   if (found.name === "queue") return { text: await setQueue(kit, command, request.message.trim()) };
   if (found.name === "new" || found.name === "reset") {
-    if (!(await answeredCommand(kit, "chat", key))) await resetByMessage(kit, { ...command, reason: found.name });
+    if (!(await answeredCommand(kit, family, key))) await resetByMessage(kit, { ...command, reason: found.name });
     return { text: "A new conversation begins." };
   }
-  const answered = await answeredCommand(kit, "chat", key);
+  const answered = await answeredCommand(kit, family, key);
   const runIds = answered ? [] : runner.abortSession(sessionKey, "rpc");
   const said = answered ?? (await rememberAnswer(kit, command, { runId: key, status: "ok", aborted: runIds.length > 0, runIds }));
   return { text: said.aborted === true ? "Stopped." : "There was nothing to stop." };
@@ -98,7 +103,7 @@ async function obeyPlugin(
 async function setQueue(kit: Kit, command: Command, message: string): Promise<string> {
   try {
     const mode = queueModeAsked(message) ?? null;
-    if (!(await answeredCommand(kit, "chat", command.key))) await queueByMessage(kit, { ...command, mode });
+    if (!(await answeredCommand(kit, command.family, command.key))) await queueByMessage(kit, { ...command, mode });
     return mode === null ? "Messages are queued as the config says." : `Messages are queued by: ${mode}.`;
   } catch (error) {
     if (isSvcError(error, "invalid-queue-mode")) return error.message;
@@ -114,7 +119,7 @@ function helpText({ config, chatCommands }: CommandNames): string {
     "/status: who answers, and whether it works",
     "/model <name> or default: which model answers; alone: which one does",
     "/think off, minimal, low, medium, high or default: how much it thinks before it answers",
-    "/compact: replace older messages by a summary",
+    "/compact [what matters]: replace older messages by a summary",
     "/usage: tokens and cost of this conversation",
     "/tools: what the agent can use here",
     ...[...chatCommands].map(({ value: { name, help } }) => `/${name} ${help}`),

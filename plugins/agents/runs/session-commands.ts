@@ -1,4 +1,4 @@
-import { agentSetting, isSvcError, messageOf, type RunRequest, type SessionRow } from "svc/sdk";
+import { agentSetting, isSvcError, messageOf, oneLine, type RunRequest, type SessionRow } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { formatDollars, fromNanos } from "../models/cost.ts";
 import { compactSession } from "../sessions/compact.ts";
@@ -11,6 +11,8 @@ const levels = ["off", "minimal", "low", "medium", "high"] as const;
 /** Models and tools that one answer names. */
 const MAX_MODELS = 20;
 const MAX_TOOLS = 60;
+/** Longest text that says what a summary is to dwell on. */
+const MAX_FOCUS_CHARS = 500;
 /** An argument is shown to its author up to here. */
 const MAX_SHOWN_CHARS = 64;
 /** Word that takes a setting back. */
@@ -33,8 +35,8 @@ export function obeyForSession(kit: Kit, command: SessionCommand): Promise<strin
   const { name, argument } = command;
   if (name === "model") return argument === "" ? modelText(kit, command) : setModel(kit, command);
   if (name === "think") return argument === "" ? thinkText(kit, command) : setThinking(kit, command);
-  if (argument !== "") return Promise.resolve(`/${name} stands alone; nothing was done.`);
   if (name === "compact") return compact(kit, command);
+  if (argument !== "") return Promise.resolve(`/${name} stands alone; nothing was done.`);
   return name === "usage" ? usageText(kit, command) : toolsText(kit, command);
 }
 
@@ -95,10 +97,10 @@ async function compact(kit: Kit, command: SessionCommand): Promise<string> {
 
 /** @returns undefined when it failed */
 async function compactOnce(kit: Kit, command: SessionCommand): Promise<boolean | undefined> {
-  const { key, sessionKey } = command;
+  const { key, sessionKey, argument } = command;
   if (!(await kit.store().sessions.get(sessionKey))) return false;
   try {
-    const { compacted } = await compactSession(kit, sessionKey, {});
+    const { compacted } = await compactSession(kit, sessionKey, argument === "" ? {} : { focus: oneLine(argument, MAX_FOCUS_CHARS) });
     await rememberAnswer(kit, command, { runId: key, status: "ok", compacted });
     return compacted;
   } catch (error) {

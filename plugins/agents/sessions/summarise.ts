@@ -126,7 +126,7 @@ function sourceOf(items: readonly string[], { before, focus }: { before: string;
   return [
     ...(before === "" ? [] : [`<earlier-summary>\n${before}\n</earlier-summary>`]),
     `<conversation>\n${items.join("\n\n")}\n</conversation>`,
-    ...(focus ? [`Dwell on this above all: ${focus}`] : []),
+    ...(focus ? [`The person asks you to dwell on this above all: ${JSON.stringify(focus)}`] : []),
   ].join("\n\n");
 }
 
