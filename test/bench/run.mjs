@@ -12,7 +12,21 @@ import { describeMachine } from "./lib/machine.mjs";
 import { finishRow, formatTable, regressions, resultsPage } from "./lib/report.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const suiteNames = ["start", "ws", "fanout", "http", "chat", "queue", "hooks", "channels", "hostile", "index", "search", "plugins"];
+const suiteNames = [
+  "start",
+  "ws",
+  "fanout",
+  "http",
+  "chat",
+  "queue",
+  "hooks",
+  "channels",
+  "hostile",
+  "agents",
+  "index",
+  "search",
+  "plugins",
+];
 
 const { values } = parseArgs({
   options: {
