@@ -9,7 +9,7 @@ import { listOf, type Summary, summarise } from "../sessions/summarise.ts";
 import { conversation } from "./conversation.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
-import { rowTokens, textTokens } from "./tokens.ts";
+import { rowTokens, textTokens, tokensOfEach } from "./tokens.ts";
 import { commitRun } from "./writes.ts";
 
 /** Rows that stay at most, however short they are. */
@@ -40,7 +40,7 @@ export async function compactRun(run: Run, kit: Kit, made: Compaction): Promise<
   if (run.heartbeat?.lightContext) return undefined;
   const read = sinceCompaction(await readTranscript(kit.store(), run.sessionId));
   const stays = staysFor(run, kit);
-  const plan = planOf(read, { keep: made.keep, stays });
+  const plan = await planOf(read, { keep: made.keep, stays });
   if (!plan) return undefined;
   kit.events.compaction(run, { phase: "start", reason });
   await made.beforehand?.();
@@ -63,13 +63,16 @@ interface Plan {
   details: Pick<CompactionDetails, "keptFrom" | "summary" | "alsoKept" | "clearedBefore">;
 }
 
-/** Rows that go and rows that stay; undefined when none can go. Pure. */
-export function planOf(read: ReadRows, { keep, stays }: { keep: number; stays: (row: MessageRow) => boolean }): Plan | undefined {
-  const { rows } = read;
+/** Rows that go and rows that stay; undefined when none can go. */
+export async function planOf(
+  { rows }: ReadRows,
+  { keep, stays }: { keep: number; stays: (row: MessageRow) => boolean },
+): Promise<Plan | undefined> {
   const least = Math.ceil(keep / MAX_KEPT_ROWS);
-  const sizes = new Map(rows.map((row) => [row, Math.max(least, rowTokens(row))]));
+  const counted = await tokensOfEach(rows, rowTokens);
+  const sizes = new Map(rows.map((row, i) => [row, counted[i] ?? 0]));
   const tokensOf = (row: MessageRow) => sizes.get(row) ?? 0;
-  const cut = cutOf(rows, keep, tokensOf);
+  const cut = cutOf(rows, keep, (row) => Math.max(least, tokensOf(row)));
   const keptFrom = cut === undefined ? undefined : rows[cut]?.seq;
   if (cut === undefined || keptFrom === undefined) return undefined;
   const before = rows.slice(0, cut);
@@ -83,7 +86,7 @@ export function planOf(read: ReadRows, { keep, stays }: { keep: number; stays: (
   const isRead = (row: MessageRow) => clearedBefore === undefined || row.role !== "toolResult" || row.seq >= clearedBefore;
   return {
     older,
-    keptTokens: [...alsoKept, ...after.filter(isRead)].reduce((sum, row) => sum + rowTokens(row), 0),
+    keptTokens: [...alsoKept, ...after.filter(isRead)].reduce((sum, row) => sum + tokensOf(row), 0),
     details: {
       keptFrom,
       summary: true,

@@ -15,7 +15,7 @@ const MAX_PDF_TOKENS = 60_000;
 /** Role and separators of one message. */
 const MESSAGE_TOKENS = 4;
 /** Characters that are counted at a stretch. */
-const PIECE_CHARS = 400_000;
+const PIECE_CHARS = 200_000;
 /** Least part of an estimate that a vendor's own count is believed with: some servers report nothing sensible. */
 const LEAST_REPORTED = 0.3;
 
@@ -54,18 +54,22 @@ export function messageTokens(message: PromptMessage): number {
 
 /** Tokens of all messages; a long conversation is counted in pieces. */
 export async function messagesTokens(messages: readonly ModelMessage[]): Promise<number> {
-  let sum = 0;
+  return (await tokensOfEach(messages, messageTokens)).reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** Tokens of each of many things; long ones are counted in pieces. */
+export async function tokensOfEach<T>(all: readonly T[], tokensOf: (one: T) => number): Promise<number[]> {
+  const sizes: number[] = [];
   let left = PIECE_CHARS;
-  for (const message of messages) {
-    const isNew = !known.has(message);
-    const tokens = messageTokens(message);
-    sum += tokens;
-    if (isNew) left -= tokens * BYTES_PER_TOKEN;
+  for (const one of all) {
+    const tokens = tokensOf(one);
+    sizes.push(tokens);
+    left -= tokens * BYTES_PER_TOKEN;
     if (left > 0) continue;
     left = PIECE_CHARS;
     await nextTurn();
   }
-  return sum;
+  return sizes;
 }
 
 /**

@@ -39,9 +39,9 @@ test.each([
   expect(cutOf(rowsOf(shape), keep, () => 1)).toBe(at);
 });
 
-test("the question of the turn at work stays, and results but the newest three are cleared", () => {
+test("the question of the turn at work stays, and results but the newest three are cleared", async () => {
   const rows = rowsOf("u1 a1 u2 c1 r1 c2 r2 c3 r3 c4 r4 c5 r5");
-  const plan = planOf({ rows, summary: undefined, compactedAt: 0 }, { keep: 80, stays: (one) => one === rows[2] });
+  const plan = await planOf({ rows, summary: undefined, compactedAt: 0 }, { keep: 80, stays: (one) => one === rows[2] });
 
   expect(plan?.older.map(({ seq: at }) => at)).toEqual([rows[0], rows[1], rows[3], rows[4]].map((one) => one?.seq));
   const compaction = row("assistant", "Sum.", { kind: "compaction", details: plan?.details });
@@ -62,9 +62,35 @@ test("a transcript for its summary names who said what, and cuts long results", 
   expect(found?.length).toBeLessThan(2_100);
 });
 
-test("what is too long for one request is summed up in parts, of which the newest eight count", () => {
+test("what is too long for one request is summed up in parts, of which the newest eight count", async () => {
   const items = Array.from({ length: 20 }, (_, i) => `${i} ${"x".repeat(298)}`);
-  expect(partsOf(items, 250).map((part) => part.length)).toEqual(Array.from({ length: 8 }, () => 2));
-  expect(partsOf(items, 250).at(-1)?.at(-1)).toBe(items.at(-1));
-  expect(partsOf(items.slice(0, 2), 1_000)).toHaveLength(1);
+  expect((await partsOf(items, 250)).map((part) => part.length)).toEqual(Array.from({ length: 8 }, () => 2));
+  expect((await partsOf(items, 250)).at(-1)?.at(-1)).toBe(items.at(-1));
+  expect(await partsOf(items.slice(0, 2), 1_000)).toHaveLength(1);
+});
+
+test.each([
+  ["its plan", (rows: MessageRow[]) => planOf({ rows, summary: undefined, compactedAt: 0 }, { keep: 1_000, stays: () => false })],
+  ["its text", (rows: MessageRow[]) => serialise(rows)],
+  [
+    "its parts",
+    (rows: MessageRow[]) =>
+      partsOf(
+        rows.map((_, i) => `${i} ${"x".repeat(10_000)}`),
+        50_000,
+      ),
+  ],
+])("a long transcript leaves room for other work: %s", async (_name, work) => {
+  const rows = Array.from({ length: 100 }, (_, i) => row(i % 2 === 0 ? "user" : "assistant", "x".repeat(10_000)));
+  let isOver = false;
+  let turns = 0;
+  const count = () => {
+    if (isOver) return;
+    turns += 1;
+    setImmediate(count);
+  };
+  setImmediate(count);
+  await work(rows);
+  isOver = true;
+  expect(turns).toBeGreaterThan(3);
 });

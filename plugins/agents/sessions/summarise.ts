@@ -8,7 +8,7 @@ import type { Candidate } from "../models/choice.ts";
 import { withCost } from "../models/cost.ts";
 import { addUsage, noUsage, readTurn } from "../models/turn.ts";
 import { budgetOf, windowOf } from "../runs/budget.ts";
-import { textTokens } from "../runs/tokens.ts";
+import { textTokens, tokensOfEach } from "../runs/tokens.ts";
 import { textOf } from "../runs/transcript.ts";
 import { serialise } from "./serialise.ts";
 
@@ -62,7 +62,7 @@ export async function summarise(kit: Kit, session: Asker, request: SummaryReques
   const [first] = usable;
   if (!first) return listOf(older, before);
   const room = budgetOf(await windowOf(kit, session.agentId, first), { fixed: textTokens(task) + LEAST_TOKENS }).room;
-  const parts = partsOf(await serialise(older), Math.max(LEAST_TOKENS, Math.floor(room * FILLED) - textTokens(before ?? "")));
+  const parts = await partsOf(await serialise(older), Math.max(LEAST_TOKENS, Math.floor(room * FILLED) - textTokens(before ?? "")));
   const signal = AbortSignal.any([kit.ctx.signal, AbortSignal.timeout(LIMIT_MS), ...(request.signal ? [request.signal] : [])]);
   let summary: Summary = { text: before ?? "", usage: noUsage };
   for (const items of parts) {
@@ -72,12 +72,13 @@ export async function summarise(kit: Kit, session: Asker, request: SummaryReques
   return summary;
 }
 
-/** The items in parts of at most so many tokens; of more parts than are summed up, the oldest go. Pure. */
-export function partsOf(items: readonly string[], maxTokens: number): string[][] {
+/** The items in parts of at most so many tokens; of more parts than are summed up, the oldest go. */
+export async function partsOf(items: readonly string[], maxTokens: number): Promise<string[][]> {
+  const sizes = await tokensOfEach(items, textTokens);
   const parts: string[][] = [[]];
   let left = maxTokens;
-  for (const item of items) {
-    const tokens = textTokens(item);
+  for (const [i, item] of items.entries()) {
+    const tokens = sizes[i] ?? 0;
     if (tokens > left && parts.at(-1)?.length) {
       parts.push([]);
       left = maxTokens;
