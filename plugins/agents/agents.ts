@@ -6,6 +6,7 @@ import { healthParts, sessionDefaults } from "./health.ts";
 import { Heartbeats } from "./heartbeat/heartbeats.ts";
 import { enqueueSystemEvent } from "./heartbeat/system-events.ts";
 import type { Kit } from "./kit.ts";
+import { askModel } from "./models/ask.ts";
 import { createCatalog } from "./models/catalog.ts";
 import { createModelChoice } from "./models/choice.ts";
 import { Cooldown } from "./models/cooldown.ts";
@@ -132,6 +133,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       return `${found.provider}/${found.model}`;
     },
     modelInput: (choice) => modelInput(kit, choice),
+    ask: (question) => askModel(kit, question),
     commandOf: (message) => chatCommandOf(kit, message),
     command: (request) => obeyInChat(request, { kit, runner }),
     async inject({ text, label, id, ...target }) {

@@ -23,6 +23,12 @@ export const agentErrors = defineErrors({
     details: "CLIENT_TOOL_CONFLICT",
     expose: { tool: { type: "string" } },
   },
+  "model-cannot-read": {
+    message: 'no model of agent "{agentId}" is known to read {input}; expected one whose `input` names it',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "MODEL_CANNOT_READ",
+  },
   "memory-pressure": {
     message: "the gateway is short of memory and takes no new runs; try again in a moment, and see svc health for the reason",
     http: 503,

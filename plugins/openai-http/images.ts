@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { messageOf, type RunRequest } from "svc/sdk";
+import { pictureType } from "svc/sdk/internal";
 import { invalidImage } from "./content.ts";
 import { badRequest } from "./errors.ts";
 import type { Turn } from "./prompt.ts";
@@ -103,11 +104,9 @@ async function isBase64(data: string): Promise<boolean> {
 
 /** The type the first bytes tell. */
 function typeOf(bytes: Buffer): string | undefined {
-  const text = bytes.toString("latin1");
-  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
-  if (text.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (text.startsWith("GIF87a") || text.startsWith("GIF89a")) return "image/gif";
-  if (text.startsWith("RIFF") && text.slice(8, 12) === "WEBP") return "image/webp";
+  const picture = pictureType(bytes);
+  if (picture !== undefined) return picture;
+  const text = bytes.toString("latin1", 0, 12);
   if (text.slice(4, 8) === "ftyp" && /^(hei[cxms]|hev[cxms]|mif1|msf1)$/.test(text.slice(8, 12))) return "image/heic";
   return undefined;
 }

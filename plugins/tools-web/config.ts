@@ -8,9 +8,9 @@ export const webConfig = z
     fetch: z
       .strictObject({
         allowedHosts: hosts.describe(
-          "Hosts that web_fetch may ask, as `example.org` or `*.example.org`; an empty list means any public one",
+          "Hosts that web_fetch and image may ask, as `example.org` or `*.example.org`; an empty list means any public one",
         ),
-        deniedHosts: hosts.describe("Hosts that web_fetch never asks; wins over `allowedHosts`"),
+        deniedHosts: hosts.describe("Hosts that web_fetch and image never ask; wins over `allowedHosts`"),
       })
       .prefault({}),
     search: z
@@ -37,6 +37,16 @@ export const webConfig = z
           issue.addIssue({ code: "custom", path: ["apiKey"], message: `expected the key of ${provider}` });
         if (baseUrl !== undefined && !isWebAddress(baseUrl))
           issue.addIssue({ code: "custom", path: ["baseUrl"], message: "expected an http or https address without a user name" });
+      })
+      .prefault({}),
+    image: z
+      .strictObject({
+        model: z
+          .string()
+          .min(1)
+          .max(256)
+          .optional()
+          .describe("Model that looks at pictures where no model of the session does: `provider/model`, a bare id or an alias"),
       })
       .prefault({}),
   })

@@ -1,7 +1,7 @@
 import { type Tool, wrapExternal, z } from "svc/sdk";
 import { type FetchRules, fetchPublic } from "svc/sdk/internal";
 import { decodeText, kindOf, namedType } from "./content.ts";
-import { isHostAllowed } from "./hosts.ts";
+import { type HostRules, isHostAllowed } from "./hosts.ts";
 import type { PageReader } from "./page-reader.ts";
 
 /** Longest text that a model gets of one page, in UTF-16 units. */
@@ -24,7 +24,7 @@ const input = z.strictObject({
 
 interface Deps {
   reader: Pick<PageReader, "read">;
-  rules: { allowedHosts: readonly string[]; deniedHosts: readonly string[] };
+  rules: HostRules;
   /** For tests, whose servers are of this machine. */
   fetch?: Partial<FetchRules>;
 }

@@ -1,6 +1,5 @@
 import { commonErrors, resolveAgents, type SvcConfig } from "svc/sdk";
-import { partsBelow, sharedErrors, shownPath } from "svc/sdk/internal";
-import { type Closed, closedIn } from "./gateway-own.ts";
+import { type Closed, closedIn, partsBelow, sharedErrors, shownPath } from "svc/sdk/internal";
 import type { Skills } from "./skills/skills.ts";
 
 /** A file or folder that an agent's tools may reach. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import { type Tool, type ToolCall, type ToolResult, z } from "svc/sdk";
-import { openContained } from "svc/sdk/internal";
-import { pictureResult, pictureType } from "./picture.ts";
+import { openContained, pictureType } from "svc/sdk/internal";
+import { pictureResult } from "./picture.ts";
 import type { Place, Places } from "./place.ts";
 import { MAX_LINES, type Page, readPage } from "./read-page.ts";
 import { orRefused, refused, texts } from "./result.ts";

@@ -46,6 +46,7 @@ export interface ErrorDetailsByCode {
   INVALID_REQUEST: unknown;
   MEMORY_PRESSURE: unknown;
   MISSING_SCOPE: { missingScope?: string; requiredScopes?: Array<string> };
+  MODEL_CANNOT_READ: unknown;
   MODEL_NOT_ALLOWED: { model?: string; agentId?: string };
   NETWORK: unknown;
   NOT_LOCAL: unknown;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./common.ts";
 import type { MessageRoute, OutboundRequest } from "./messaging.ts";
-import type { ModelInput, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage } from "./model.ts";
+import type { ModelInput, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage, UserPart } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store-rows.ts";
 import type { RunOrigin, ToolResult } from "./tool.ts";
@@ -223,6 +223,20 @@ export interface ChatCommandCall {
   by: string;
 }
 
+/** One question to a model outside of every conversation. */
+export interface ModelQuestion {
+  agentId: string;
+  /** Its own model answers, with the fallbacks of the agent, where it reads all of `content`. */
+  sessionKey: string;
+  /** Run that the question is part of: its model answers, and it counts the tokens. Without one at work nobody counts them. */
+  runId?: string;
+  system: string;
+  content: UserPart[];
+  /** Answers where no model of the session is known to read `content`: `provider/model`, a bare id or an alias. One whose provider does not say what it reads is believed to. */
+  otherwise?: string;
+  signal: AbortSignal;
+}
+
 /** Service `agents@1`. */
 export interface Agents {
   /**
@@ -244,6 +258,11 @@ export interface Agents {
    * provider of one does not say. @throws as `run`
    */
   modelInput(choice: { agentId?: string; sessionKey?: string; model?: string }): Promise<ModelInput[]>;
+  /**
+   * Asks a model one question, without tools; nothing of it is stored. Takes at most 120 s, retries and fallbacks included. `model`: which one answered.
+   * @throws {SvcError} `model-cannot-read` when no model is known that reads all of it; a model fault; as `run`
+   */
+  ask(question: ModelQuestion): Promise<{ text: string; model: string }>;
   /**
    * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, `/model`, `/think`, `/compact`, `/usage`, `/tools`, a trigger of `session.resetTriggers`, or one of a plugin
    * (`ChatCommand`). `rest`: the message for the new transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the

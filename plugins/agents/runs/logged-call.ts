@@ -7,8 +7,8 @@ import type { Run } from "./run.ts";
 
 /** Records each call of a model: two lines in the log, figures, a span; never the texts. */
 export async function loggedCall(
-  run: Run,
-  kit: Kit,
+  run: Pick<Run, "id">,
+  kit: Pick<Kit, "ctx" | "figures">,
   { candidate, prompt }: { candidate: Candidate; prompt: Pick<Prompt, "messages" | "tools" | "thinking"> },
   call: () => Promise<TurnResult>,
 ): Promise<TurnResult> {
@@ -47,7 +47,7 @@ export async function loggedCall(
 }
 
 function tracedCall(
-  kit: Kit,
+  kit: Pick<Kit, "ctx">,
   { provider, model }: { provider: string; model: string },
   call: () => Promise<TurnResult>,
 ): Promise<TurnResult> {

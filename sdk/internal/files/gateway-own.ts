@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import { isInside } from "svc/sdk/internal";
+import { isInside } from "./inside.ts";
 
 /** Tells the places below a workspace that are the gateway's own. */
 export type Closed = (parts: readonly string[]) => boolean;
