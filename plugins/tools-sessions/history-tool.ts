@@ -1,5 +1,6 @@
-import { cutEnd, type MessageRow, type Store, type Tool, z } from "svc/sdk";
+import { cutEnd, type MessageRow, type Store, stripFrames, type Tool, z } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
+import { foreignFacts } from "./foreign.ts";
 import { isVisible, type Visibility } from "./visible.ts";
 
 const MAX_MESSAGES = 50;
@@ -35,7 +36,7 @@ export function historyTool({ store, visibility }: Deps): Tool<z.output<typeof i
           left -= text.length;
           return text !== "" && left >= 0;
         });
-      return { key, messages: kept.reverse() };
+      return foreignFacts({ messages: kept.reverse() }, key);
     },
   };
 }
@@ -48,6 +49,6 @@ function shown({ role, ts, content, toolName }: MessageRow) {
     role,
     at: new Date(ts).toISOString(),
     ...(toolName === undefined ? {} : { tool: toolName }),
-    text: cutEnd(text.trim(), MAX_TEXT_CHARS),
+    text: cutEnd(stripFrames(text).trim(), MAX_TEXT_CHARS),
   };
 }

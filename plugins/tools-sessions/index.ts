@@ -20,6 +20,7 @@ export default definePlugin({
     ctx.registerTool(historyTool({ store, visibility }));
     ctx.registerTool(sendTool({ store, agents, visibility }));
     ctx.registerTool(spawnTool({ agents, spawns }));
+    ctx.on("agent.end", (run) => spawns.runEnded(run));
     return { start: () => spawns.resume() };
   },
 });

@@ -1,4 +1,5 @@
-import { type SessionRow, type Store, type Tool, z } from "svc/sdk";
+import { type SessionRow, type Store, stripFrames, type Tool, z } from "svc/sdk";
+import { foreignFacts } from "./foreign.ts";
 import { reachOf, type Viewer, type Visibility } from "./visible.ts";
 
 const MAX_ROWS = 50;
@@ -22,7 +23,7 @@ export function listTool({ store, visibility }: Deps): Tool<z.output<typeof inpu
     readOnly: true,
     async run({ limit = MAX_ROWS, search }, call) {
       const found = await rowsFor(store, call, { reach: reachOf(call, visibility()), limit, search });
-      return { sessions: found.map(shown) };
+      return foreignFacts({ sessions: found.map(shown) });
     },
   };
 }
@@ -46,9 +47,9 @@ function shown({ key, label, derivedTitle, status, updatedAt, lastMessagePreview
   const title = label ?? derivedTitle;
   return {
     key,
-    ...(title === undefined ? {} : { title }),
+    ...(title === undefined ? {} : { title: stripFrames(title) }),
     ...(status === undefined ? {} : { status }),
     updatedAt: new Date(updatedAt).toISOString(),
-    ...(lastMessagePreview === undefined ? {} : { lastWords: lastMessagePreview }),
+    ...(lastMessagePreview === undefined ? {} : { lastWords: stripFrames(lastMessagePreview) }),
   };
 }

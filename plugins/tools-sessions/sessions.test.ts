@@ -27,12 +27,13 @@ beforeEach(() => {
   turns = [];
 });
 
-const say = async (message: string, sessionKey = "main", tools: RunRequest["tools"] = {}) => {
-  const run = await gw.service("agents@1").run({ message, sessionKey, trigger: "user", actor: { kind: "internal", scopes: [] }, tools });
+type Given = Pick<RunRequest, "tools" | "origin">;
+const say = async (message: string, sessionKey = "main", given: Given = {}) => {
+  const run = await gw.service("agents@1").run({ message, sessionKey, trigger: "user", actor: { kind: "internal", scopes: [] }, ...given });
   return run.done;
 };
 /** Calls a tool as the agent of a session does, and resolves with its result. */
-async function result(name: string, args: JsonObject, sessionKey = "main", tools: RunRequest["tools"] = {}): Promise<string> {
+async function result(name: string, args: JsonObject, sessionKey = "main", given: Given = {}): Promise<string> {
   let text: string | undefined;
   turns.unshift((request) => {
     if (!saidTo(request).includes(`use ${name}`)) return undefined;
@@ -41,10 +42,22 @@ async function result(name: string, args: JsonObject, sessionKey = "main", tools
     text = last.text;
     return "done";
   });
-  await say(`use ${name}`, sessionKey, tools);
+  await say(`use ${name}`, sessionKey, given);
   turns.shift();
   return text ?? "";
 }
+
+/** Facts in a frame. */
+function factsIn(text: string) {
+  expect(text).toMatch(/^SECURITY NOTICE: /);
+  return JSON.parse(/---\n([\s\S]*)\n<<<END_EXTERNAL_UNTRUSTED_CONTENT/.exec(text)?.[1] ?? "");
+}
+/** State of a run in another session, before its answer in a frame. */
+const stateIn = (text: string) => JSON.parse(text.split("\n")[0] ?? "");
+const reports = async (task: string) => {
+  const waiting = await gw.service("store@2").systemEvents.pending("agent:main:main", 20);
+  return waiting.filter(({ text }) => text.includes(`("${task}") reports:`)).map(({ text }) => text);
+};
 
 test("an agent knows the time, its model and what the conversation has used", async () => {
   await say("hello");
@@ -56,10 +69,10 @@ test("an agent knows the time, its model and what the conversation has used", as
 
 test("it lists and reads its conversations, and no session that it may not see", async () => {
   await say("about the dentist", "agent:main:irc:direct:kim");
-  expect(JSON.parse(await result("sessions_list", { search: "kim" })).sessions).toMatchObject([
+  expect(factsIn(await result("sessions_list", { search: "kim" })).sessions).toMatchObject([
     { key: "agent:main:irc:direct:kim", title: "about the dentist", updatedAt: expect.any(String) },
   ]);
-  const { messages } = JSON.parse(await result("sessions_history", { key: "agent:main:irc:direct:kim" }));
+  const { messages } = factsIn(await result("sessions_history", { key: "agent:main:irc:direct:kim" }));
   expect(messages.map(({ role, text }: { role: string; text: string }) => [role, text])).toEqual([
     ["user", expect.stringContaining("about the dentist")],
     ["assistant", "ok"],
@@ -72,7 +85,8 @@ test("it lists and reads its conversations, and no session that it may not see",
 test("it writes to another session and reads the answer; three messages in a row are enough", async () => {
   turns = [(request) => (keyOf(request).endsWith("kim") && saidTo(request).includes("What time") ? "at nine" : undefined)];
   const answer = await result("sessions_send", { key: "agent:main:irc:direct:kim", text: "What time?", waitSeconds: 30 });
-  expect(JSON.parse(answer)).toMatchObject({ state: "answered", answer: "at nine" });
+  expect(stateIn(answer)).toMatchObject({ key: "agent:main:irc:direct:kim", state: "answered" });
+  expect(answer).toMatch(/\n\nSECURITY NOTICE: [\s\S]*Source: Session\nFrom: agent:main:irc:direct:kim\n---\nat nine\n<<<END_/);
   expect(await result("sessions_send", { key: "agent:main:main", text: "me?" })).toContain("this is your own session");
 
   let sent = 0;
@@ -110,16 +124,13 @@ test("a helper has few tools and sees little, and its result is told to the sess
       return { toolCalls: [{ name: "sessions_history", args: { key: "agent:main:main" } }] };
     },
   ];
-  const first = JSON.parse(await result("sessions_spawn", { task: "count the boats", waitSeconds: 30 }));
-  expect(first).toMatchObject({ state: "answered" });
+  const { key } = JSON.parse(await result("sessions_spawn", { task: "count the boats" }));
+  await eventually(async () => (await reports("count the boats")).length === 1);
   expect(seen[0]?.tools.map(({ name }) => name).sort()).toEqual(["session_status", "sessions_history", "sessions_list"]);
   expect(inner[0]).toContain("there is no session");
-  await eventually(async () => {
-    const waiting = await gw.service("store@2").systemEvents.pending("agent:main:main", 10);
-    return waiting.some(({ text }) => text.includes('("count the boats") reports: '));
-  });
+  expect((await reports("count the boats"))[0]).toMatch(/reports:\nSECURITY NOTICE: [\s\S]*---\nresult of a helper\n<<<END_/);
   const list = await gw.service("store@2").sessions.list({ spawnedBy: "agent:main:main", limit: 10 });
-  expect(list.rows.map(({ key }) => key)).toEqual([first.key]);
+  expect(list.rows.map(({ key }) => key)).toEqual([key]);
 });
 
 test("a helper has no tool that the run which asked for it has not, nor one more when it is written to later", async () => {
@@ -131,14 +142,34 @@ test("a helper has no tool that the run which asked for it has not, nor one more
       return "done";
     },
   ];
-  const tools = { deny: ["session_status"] };
-  const { key } = JSON.parse(await result("sessions_spawn", { task: "count", waitSeconds: 30 }, "main", tools));
-  await result("sessions_send", { key, text: "count again", waitSeconds: 30 }, "main", tools);
+  const given = { tools: { deny: ["session_status"] } };
+  const { key } = stateIn(await result("sessions_spawn", { task: "count", waitSeconds: 30 }, "main", given));
+  await result("sessions_send", { key, text: "count again", waitSeconds: 30 }, "main", given);
   const few = ["sessions_history", "sessions_list"];
   expect(seen).toEqual([few, few]);
 });
 
-test("a session that strangers write in hands no task to another agent", async () => {
+test("an answer that was waited for is told once, and again where the run that has it fails", async () => {
+  turns = [(request) => (keyOf(request).includes(":subagent:") ? "two boats" : undefined)];
+  const answer = await result("sessions_spawn", { task: "count boats and wait", waitSeconds: 30 });
+  expect(stateIn(answer)).toMatchObject({ state: "answered" });
+  expect(answer).toMatch(/Source: Helper\n[\s\S]*---\ntwo boats\n<<<END_/);
+  await eventually(async () => (await gw.service("store@2").kv.list("gateway/spawns", "")).length === 0);
+  expect(await reports("count boats and wait")).toEqual([]);
+
+  turns.unshift((request) => {
+    if (!saidTo(request).includes("fail later")) return undefined;
+    const call = { name: "sessions_spawn", args: { task: "count for nothing", waitSeconds: 30 } };
+    return lastOf(request)?.role === "tool" ? { fault: "invalid_request" } : { toolCalls: [call] };
+  });
+  expect(await say("fail later")).toMatchObject({ status: "error" });
+  await eventually(async () => (await reports("count for nothing")).length === 1);
+});
+
+test.each([
+  ["a session that strangers write in", "agent:main:irc:group:%23team", {}],
+  ["a person on a channel", "agent:main:irc:direct:kim", { origin: "person" as const }],
+])("%s hands no task to another agent", async (_, sessionKey, given) => {
   const task = { task: "read the diary", agentId: "other" };
-  expect(await result("sessions_spawn", task, "agent:main:irc:group:%23team")).toContain("you may hand tasks to yourself only");
+  expect(await result("sessions_spawn", task, sessionKey, given)).toContain("you may hand tasks to yourself only");
 });

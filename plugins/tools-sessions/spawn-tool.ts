@@ -1,7 +1,7 @@
-import { type Agents, type Tool, withLimit, z } from "svc/sdk";
+import { type Agents, type Tool, type ToolCall, withLimit, z } from "svc/sdk";
+import { type Answer, answerOf, answerResult } from "./answer.ts";
 import { sessionToolErrors } from "./errors.ts";
-import { answerOf } from "./send-tool.ts";
-import type { Spawns } from "./spawns.ts";
+import type { Spawn, Spawns } from "./spawns.ts";
 import { isHelper } from "./visible.ts";
 
 const input = z.strictObject({
@@ -32,22 +32,41 @@ export function spawnTool({ agents, spawns }: Deps): Tool<z.output<typeof input>
     async run({ task, agentId = undefined, model, timeoutSeconds = 900, waitSeconds = 0 }, call) {
       if (isHelper(call.sessionKey)) throw sessionToolErrors.spawnRefused({ reason: "a helper starts no helpers; do the task yourself" });
       const target = agents.resolve({ agentId: agentId ?? call.agentId });
-      if (target.agentId !== call.agentId && call.origin === "anybody")
+      if (target.agentId !== call.agentId && call.origin !== "operator")
         throw sessionToolErrors.spawnRefused({ reason: "in this conversation you may hand tasks to yourself only; leave agentId out" });
       if (model !== undefined) await agents.checkModel({ agentId: target.agentId, model });
-      const spawned = await spawns.start({
+      const spawn: Spawn = {
         agentId: target.agentId,
         parent: { agentId: call.agentId, sessionKey: call.sessionKey, origin: call.origin },
         task,
         ...(model === undefined ? {} : { model }),
         timeoutMs: timeoutSeconds * 1_000,
         ...(call.tools ? { tools: call.tools } : {}),
-      });
-      const { sessionKey: key } = spawned;
-      if (waitSeconds === 0) return { key, state: "started" };
-      const until = performance.now() + waitSeconds * 1_000;
-      const run = await withLimit(spawned.begun, waitSeconds * 1_000, () => undefined, call.signal);
-      return { key, ...(run ? await answerOf(run, Math.max(0, until - performance.now()), call) : { state: "waiting for its turn" }) };
+      };
+      return waitSeconds === 0
+        ? { key: (await spawns.start(spawn)).sessionKey, state: "started" }
+        : await waited(spawns, { spawn, waitSeconds, call });
     },
   };
+}
+
+/** Starts a helper and waits for its answer. One that the call brings is not told again. */
+async function waited(spawns: Spawns, { spawn, waitSeconds, call }: { spawn: Spawn; waitSeconds: number; call: ToolCall }) {
+  let settle: (isTaken: boolean) => void = () => undefined;
+  const isTaken = new Promise<boolean>((resolve) => {
+    settle = resolve;
+  });
+  let answer: Answer | undefined;
+  try {
+    const until = performance.now() + waitSeconds * 1_000;
+    // A call outside of a run has no end that anybody is told of.
+    const runId = call.runId === call.toolCallId ? undefined : call.runId;
+    const { sessionKey: key, begun } = await spawns.start(spawn, { runId, isTaken });
+    const run = await withLimit(begun, waitSeconds * 1_000, () => undefined, call.signal);
+    if (!run) return { key, state: "waiting for its turn" };
+    answer = await answerOf(run, Math.max(0, until - performance.now()), call);
+    return answerResult(answer, { key, source: "Helper" });
+  } finally {
+    settle(answer !== undefined && answer.state !== "at work");
+  }
 }

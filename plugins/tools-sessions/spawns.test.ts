@@ -49,10 +49,12 @@ test("four work, the fifth begins when one has ended, and each result is told on
   running[1]?.end({ status: "ok", text: "b is done" });
   await eventually(() => running.length === 5);
   await eventually(() => rows.size === 4);
-  expect(told).toEqual([expect.stringMatching(/^The helper agent:main:subagent:\S+ \("b"\) reports: b is done$/)]);
+  expect(told).toEqual([
+    expect.stringMatching(/^The helper agent:main:subagent:\S+ \("b"\) reports:\nSECURITY NOTICE: [\s\S]*---\nb is done\n<<<END_/),
+  ]);
   for (const { end } of running) end({ status: "error", code: "TIMEOUT" });
   await eventually(() => rows.size === 0);
-  expect(told.filter((text) => text.includes("reports: failed: TIMEOUT"))).toHaveLength(4);
+  expect(told.filter((text) => text.includes("---\nfailed: TIMEOUT\n"))).toHaveLength(4);
 });
 
 test("what the end of the gateway cut off is continued under the same id at the next start", async () => {

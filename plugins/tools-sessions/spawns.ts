@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Agents, cutEnd, type Logger, messageOf, neutralize, type RunHandle, type Store, type ToolCall } from "svc/sdk";
 import { sessionToolErrors } from "./errors.ts";
+import { framed } from "./foreign.ts";
 import type { Viewer } from "./visible.ts";
 
 const SCOPE = "gateway/spawns";
@@ -8,6 +9,8 @@ const SCOPE = "gateway/spawns";
 const MAX_AT_WORK = 4;
 /** Helpers that work or wait for their turn. */
 const MAX_SPAWNS = 64;
+/** Results that wait for the end of the run whose call has brought them. */
+const MAX_HANDED = 64;
 const MAX_RESULT_CHARS = 8_000;
 /** Tools that no helper has: it starts nobody, plans nothing and writes to nobody. */
 export const DENIED = ["sessions_spawn", "sessions_send", "cron", "message", "gateway", "nodes"];
@@ -29,6 +32,14 @@ interface Stored extends Spawn {
   sessionKey: string;
 }
 
+/** Call that waits for the result of a helper. */
+export interface Waiting {
+  /** Run that calls; undefined: the call is no part of a run. */
+  runId: string | undefined;
+  /** Whether the call has brought the result. Never rejects. */
+  isTaken: Promise<boolean>;
+}
+
 interface Deps {
   store: Pick<Store, "kv" | "commit">;
   agents: Pick<Agents, "run" | "systemEvent">;
@@ -39,6 +50,8 @@ interface Deps {
 /** Helpers of all sessions: four work, the others wait, and each result goes to the session that asked. */
 export class Spawns {
   readonly #deps: Deps;
+  /** Results that calls have brought, by the runs that called: they are in a transcript when the run has ended well. */
+  readonly #handed = new Map<string, { runId: string; stored: Stored; result: string }>();
   readonly #waiting: Array<() => void> = [];
   #atWork = 0;
   #count = 0;
@@ -48,13 +61,13 @@ export class Spawns {
   }
 
   /** Resolves when the task is stored. `begun`: when its run has been accepted. @throws {SvcError} `spawn-refused` */
-  async start(spawn: Spawn): Promise<{ sessionKey: string; begun: Promise<RunHandle | undefined> }> {
+  async start(spawn: Spawn, waiting?: Waiting): Promise<{ sessionKey: string; begun: Promise<RunHandle | undefined> }> {
     if (this.#count >= MAX_SPAWNS)
       throw sessionToolErrors.spawnRefused({ reason: `${MAX_SPAWNS} helpers work or wait already; wait for their results` });
     const id = randomUUID();
     const stored: Stored = { ...spawn, runId: id, sessionKey: `agent:${spawn.agentId}:subagent:${id}` };
     await this.#deps.store.commit([{ op: "kv.put", scope: SCOPE, key: id, value: stored, ifAbsent: true }]);
-    return { sessionKey: stored.sessionKey, begun: this.#carry(stored) };
+    return { sessionKey: stored.sessionKey, begun: this.#carry(stored, waiting) };
   }
 
   /** Goes on with what an earlier run of the gateway left: runs that were cut off are continued, results that were not told are told. */
@@ -64,7 +77,7 @@ export class Spawns {
   }
 
   /** Never rejects: whatever goes wrong is told to the session that asked. */
-  #carry(stored: Stored): Promise<RunHandle | undefined> {
+  #carry(stored: Stored, waiting?: Waiting): Promise<RunHandle | undefined> {
     this.#count += 1;
     return new Promise((begun) => {
       const work = async () => {
@@ -74,7 +87,9 @@ export class Spawns {
           begun(run);
           const { status, text, error, code } = await run.done;
           if (code === "INTERRUPTED" && this.#deps.signal.aborted) return; // the next start goes on with it
-          await this.#tell(stored, status === "ok" ? text : `failed: ${error ?? code ?? "unknown reason"}`);
+          const result = status === "ok" ? text : `failed: ${error ?? code ?? "unknown reason"}`;
+          if (waiting && (await waiting.isTaken)) await this.#hand(stored, { runId: waiting.runId, result });
+          else await this.#tell(stored, result);
         } catch (error) {
           if (!this.#deps.signal.aborted) await this.#tell(stored, `could not be started: ${messageOf(error)}`);
         } finally {
@@ -104,12 +119,37 @@ export class Spawns {
     });
   }
 
+  /** Results that the calls of a run have brought: told after all where the run failed, whose calls may be in no transcript. */
+  async runEnded({ runId, status }: { runId: string; status: "ok" | "error" }): Promise<void> {
+    const ended = [...this.#handed.values()].filter((handed) => handed.runId === runId);
+    for (const { stored, result } of ended) {
+      this.#handed.delete(stored.runId);
+      await (status === "ok" ? this.#forget(stored) : this.#tell(stored, result)).catch((error: unknown) =>
+        this.#deps.logger.error("the result of a helper was not told", { error: messageOf(error) }),
+      );
+    }
+  }
+
+  async #hand(stored: Stored, { runId, result }: { runId: string | undefined; result: string }): Promise<void> {
+    if (runId === undefined) return this.#forget(stored);
+    this.#handed.set(stored.runId, { runId, stored, result: cutEnd(result, MAX_RESULT_CHARS) });
+    const [oldest] = this.#handed.values();
+    if (this.#handed.size <= MAX_HANDED || !oldest) return;
+    this.#handed.delete(oldest.stored.runId);
+    await this.#forget(oldest.stored);
+  }
+
   /** The row goes after the event is stored: a result may be told twice, never not at all. */
   async #tell({ runId, sessionKey, parent, task }: Stored, result: string): Promise<void> {
     const about = cutEnd(neutralize(task).replace(/\s+/g, " "), 100);
-    const text = `The helper ${sessionKey} ("${about}") reports: ${cutEnd(neutralize(result), MAX_RESULT_CHARS)}`;
+    const report = framed(cutEnd(neutralize(result), MAX_RESULT_CHARS), { source: "Helper", from: sessionKey });
+    const text = `The helper ${sessionKey} ("${about}") reports:\n${report}`;
     const { agentId, sessionKey: asker } = parent;
     await this.#deps.agents.systemEvent({ agentId, sessionKey: asker, text, source: "spawn", mode: "now", isOwn: true });
+    await this.#forget({ runId });
+  }
+
+  async #forget({ runId }: Pick<Stored, "runId">): Promise<void> {
     await this.#deps.store.commit([{ op: "kv.delete", scope: SCOPE, key: runId }]);
   }
 
