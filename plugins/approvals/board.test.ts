@@ -1,4 +1,4 @@
-import type { ApprovalRecord } from "svc/sdk";
+import { type ApprovalRecord, messageOf } from "svc/sdk";
 import { fakeClock } from "svc/sdk/testing";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Board, createBoard, MAX_OPEN, MAX_OPEN_EACH, type Resolution } from "./board.ts";
@@ -8,13 +8,18 @@ let time: ReturnType<typeof clock>;
 let board: Board;
 let asked: string[];
 let ended: Resolution[];
+let notKept: string[];
 beforeEach(() => {
   time = clock();
   asked = [];
   ended = [];
-  board = createBoard({ requested: ({ id }) => void asked.push(id), resolved: (resolution) => void ended.push(resolution) }, time, () =>
-    time.now(),
-  );
+  notKept = [];
+  const events = {
+    requested: ({ id }: ApprovalRecord) => void asked.push(id),
+    resolved: (resolution: Resolution) => void ended.push(resolution),
+    notKept: ({ id }: ApprovalRecord, error: unknown) => void notKept.push(`${id}: ${messageOf(error)}`),
+  };
+  board = createBoard(events, time, () => time.now());
 });
 
 const record = (id: string): ApprovalRecord => ({
@@ -35,6 +40,28 @@ describe("a question", () => {
     decide("a");
     expect(await done).toEqual({ id: "a", decision: "allow-once", createdAtMs: time.now(), expiresAtMs: time.now() + 1_000 });
     expect(ended).toMatchObject([{ resolvedBy: "ann", outcome: { decision: "allow-once" } }]);
+  });
+
+  test("allowed for good is stored before its asker goes on, and counts once where that fails", async () => {
+    const ask = (id: string, keep: () => Promise<void>) => {
+      const always = { ...record(id), request: { command: "ls", allowedDecisions: ["allow-once", "allow-always", "deny"] as const } };
+      return board.put(always, { asker: "someone", timeoutMs: 1_000, keep });
+    };
+    let stored = 0;
+    const good = ask("a", async () => void stored++);
+    expect(await decide("a", "allow-always").isKept).toBe(true);
+    expect([(await good.done).decision, stored]).toEqual(["allow-always", 1]);
+
+    const bad = ask("b", async () => {
+      throw new Error("the disk is full");
+    });
+    expect(await decide("b", "allow-always").isKept).toBe(false);
+    expect((await bad.done).decision).toBe("allow-once");
+    expect(notKept).toEqual(["b: the disk is full"]);
+
+    ask("c", async () => void stored++);
+    expect(await decide("c", "allow-once").isKept).toBe(true);
+    expect(stored).toBe(1);
   });
 
   test("ends with nobody's answer when its time is over, not a moment earlier", async () => {

@@ -1,4 +1,12 @@
-import { type ApprovalDecision, type ApprovalKind, type ApprovalOutcome, type ApprovalRecord, commonErrors, type Timers } from "svc/sdk";
+import {
+  type ApprovalDecision,
+  type ApprovalKind,
+  type ApprovalOutcome,
+  type ApprovalRecord,
+  commonErrors,
+  type Timers,
+  withLimit,
+} from "svc/sdk";
 import { approvalErrors } from "./errors.ts";
 
 /** Open questions at one time; the next asker is told to come back. */
@@ -7,6 +15,8 @@ export const MAX_OPEN = 256;
 export const MAX_OPEN_EACH = 64;
 /** Time an answer can still be asked for. */
 const KEPT_MS = 15_000;
+/** Time that an asker has to store an `allow-always`. */
+const KEEP_MS = 10_000;
 /** Answers that are kept; beyond it the oldest is forgotten early. */
 const MAX_KEPT = 256;
 /** Requests that ended without an answer and are still shown to operators, newest first. */
@@ -22,6 +32,9 @@ export const reasonTexts: Record<Reason, string> = {
   cancelled: "the requester withdrew it",
   stopping: "the gateway was stopping",
 };
+
+/** Said to whoever answered "always" when that could not be stored. */
+export const notKeptText = "allowed this once: it could not be stored for good, and the log of the gateway says why";
 
 /** A question that was put. */
 export interface Question {
@@ -44,12 +57,15 @@ export interface Resolution {
 
 interface Entry extends Question {
   resolution?: Resolution;
+  keep?: (() => Promise<void>) | undefined;
   settle(outcome: ApprovalOutcome): void;
   timer: { dispose(): void | Promise<void> };
 }
 
 /** Events of approval requests, in order. */
 export interface BoardEvents {
+  /** The asker could not store an `allow-always`. */
+  notKept(record: ApprovalRecord, error: unknown): void;
   requested(record: ApprovalRecord): void;
   resolved(resolution: Resolution): void;
 }
@@ -57,9 +73,12 @@ export interface BoardEvents {
 /** The questions that are open, and the answers of the last 15 s. */
 export interface Board {
   /** @throws {SvcError} `approval-exists`, `busy` */
-  put(record: ApprovalRecord, from: { asker: string; timeoutMs: number }): Question;
-  /** @throws {SvcError} `approval-decision`, `approval-not-found`, `approval-resolved` */
-  resolve(kind: ApprovalKind, answer: { id: string; decision: string; by: string }): void;
+  put(record: ApprovalRecord, from: { asker: string; timeoutMs: number; keep?: (() => Promise<void>) | undefined }): Question;
+  /**
+   * Takes an answer. `isKept`: false for an `allow-always` that the asker could not store, which counts as allowed once.
+   * @throws {SvcError} `approval-decision`, `approval-not-found`, `approval-resolved`
+   */
+  resolve(kind: ApprovalKind, answer: { id: string; decision: string; by: string }): { isKept: Promise<boolean> };
   /** Ends an open question without an answer; nothing happens when it has one. */
   close(id: string, reason: Reason): void;
   closeAll(reason: Reason): void;
@@ -89,7 +108,21 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
     entries.set(id, entry);
     forgetOldest(entries);
     events.resolved(entry.resolution);
-    entry.settle(outcome);
+    const isKept = decision === "allow-always" && entry.keep ? kept(entry, entry.keep) : Promise.resolve(true);
+    void isKept.then((is) => entry.settle(is ? outcome : { ...outcome, decision: "allow-once" }));
+    return { isKept };
+  };
+  /** Never rejects. */
+  const kept = async ({ record }: Entry, keep: () => Promise<void>): Promise<boolean> => {
+    try {
+      await withLimit(keep(), KEEP_MS, () => {
+        throw new Error(`it took longer than ${KEEP_MS / 1_000} s`);
+      });
+      return true;
+    } catch (error) {
+      events.notKept(record, error);
+      return false;
+    }
   };
   const close = (entry: Entry | undefined, reason: Reason) => {
     if (entry && !entry.resolution) end(entry, null, { resolvedBy: null, reason });
@@ -101,7 +134,7 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
   };
 
   return {
-    put(record, { asker, timeoutMs }) {
+    put(record, { asker, timeoutMs, keep }) {
       if (entries.has(record.id)) throw approvalErrors.approvalExists();
       const waiting = open();
       if (waiting.length >= MAX_OPEN || waiting.filter((entry) => entry.asker === asker).length >= MAX_OPEN_EACH) {
@@ -109,7 +142,7 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
       }
       const { promise, resolve } = deferred<ApprovalOutcome>();
       const timer = timers.setTimeout(() => close(entry, "expired"), timeoutMs);
-      const entry: Entry = { record, asker, done: promise, settle: resolve, timer };
+      const entry: Entry = { record, asker, done: promise, settle: resolve, timer, keep };
       entries.set(record.id, entry);
       events.requested(record);
       return entry;
@@ -123,7 +156,7 @@ export function createBoard(events: BoardEvents, timers: Pick<Timers, "setTimeou
         throw approvalErrors.approvalResolved({ reason: "APPROVAL_ALREADY_RESOLVED" });
       }
       if (!entry.record.request.allowedDecisions.includes(decision)) throw approvalErrors.approvalDecision();
-      end(entry, decision, { resolvedBy: by });
+      return end(entry, decision, { resolvedBy: by });
     },
     close: (id, reason) => close(entries.get(id), reason),
     closeAll(reason) {

@@ -35,6 +35,9 @@ export function createDesk(ctx: PluginContext): Desk {
   const gateway = ctx.service("gateway@1");
   const board = createBoard(
     {
+      notKept({ id, approvalKind: kind }, error) {
+        ctx.logger.warn("an approval for good was not stored; it counts once", { id, kind, error: messageOf(error) });
+      },
       requested(record) {
         // Never the command: logs are read by agents.
         ctx.logger.info("approval requested", { id: record.id, kind: record.approvalKind });
@@ -77,7 +80,7 @@ export function createDesk(ctx: PluginContext): Desk {
       createdAtMs,
       expiresAtMs: createdAtMs + timeoutMs,
     };
-    const put = board.put(record, { asker, timeoutMs });
+    const put = board.put(record, { asker, timeoutMs, keep: question.keep });
     const hasClient = () => [...gateway.clients()].some((client) => mayDecide(client, kind));
     const isTold = tellOwner?.(record).catch((error: unknown) => {
       ctx.logger.warn("an approval could not be asked in its chat", { id: record.id, error: messageOf(error) });

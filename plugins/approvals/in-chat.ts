@@ -9,15 +9,12 @@ const WORDS = { "allow-once": "once", "allow-always": "always", deny: "deny" } a
  * How to ask the owner in the chat that a question is about. Undefined where that chat is none of theirs: it is no direct conversation, or not with somebody of
  * `commands.ownerAllowFrom`, who alone may answer there. A chat that cannot be looked up is none of theirs either: those who are connected are asked all the same.
  */
-export async function ownerTeller(
-  ctx: Pick<PluginContext, "service" | "snapshot">,
-  about: ApprovalQuestion["request"],
-): Promise<TellOwner | undefined> {
+export async function ownerTeller(ctx: Pick<PluginContext, "service">, about: ApprovalQuestion["request"]): Promise<TellOwner | undefined> {
   const { agentId, sessionKey } = about;
   const messaging = messagingOf(ctx);
   if (!messaging || agentId === undefined || sessionKey === undefined) return undefined;
   const route = await messaging.lastRoute(sessionKey).catch(() => undefined);
-  if (!route || !isOwners(route, sessionKey, ctx.snapshot().commands.ownerAllowFrom)) return undefined;
+  if (!route || !isOwners(messaging, route, sessionKey)) return undefined;
   return async (record) => {
     await messaging.deliver({
       ...route,
@@ -54,11 +51,15 @@ function fenced(command: string): string {
 }
 
 /** Whether a route leads to an owner alone. The peer of a direct session counts, where a platform names its chats otherwise than its people. */
-function isOwners({ channel, to }: MessageRoute, sessionKey: string, owners: readonly string[]): boolean {
-  if (/:(?:group|channel|thread):/.test(sessionKey)) return false;
-  const peer = /:direct:([^:]+)$/.exec(sessionKey)?.[1];
-  const names = [to, peer].filter((name) => name !== undefined).map((name) => `${channel}:${name}`.toLowerCase());
-  return owners.some((owner) => names.includes(owner.trim().toLowerCase()));
+function isOwners(messaging: Pick<Messaging, "isOwner">, { channel, to }: MessageRoute, sessionKey: string): boolean {
+  if (isShared(sessionKey)) return false;
+  const peer = /:direct:([^:]+)$/.exec(sessionKey)?.[1]?.replaceAll("%3A", ":").replaceAll("%25", "%");
+  return [to, peer].some((id) => id !== undefined && messaging.isOwner({ channel, id }));
+}
+
+/** Session of a chat of several people. */
+export function isShared(sessionKey: string): boolean {
+  return /:(?:group|channel|thread):/.test(sessionKey);
 }
 
 function messagingOf(ctx: Pick<PluginContext, "service">): Messaging | undefined {

@@ -2,8 +2,11 @@ import { z } from "svc/sdk";
 
 /** Milliseconds since the Unix epoch. */
 export const epochMs = z.number().int().min(0);
-const done = z.object({ ok: z.literal(true) });
 const text = z.string();
+const done = z.object({
+  ok: z.literal(true),
+  warning: text.exactOptional().describe("an `allow-always` that could not be stored: it counts once"),
+});
 const id = text.min(1);
 
 /** Possible answers. */

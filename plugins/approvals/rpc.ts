@@ -8,7 +8,7 @@ import {
   type PluginContext,
   type RpcCall,
 } from "svc/sdk";
-import type { Question, Resolution } from "./board.ts";
+import { notKeptText, type Question, type Resolution } from "./board.ts";
 import type { Desk } from "./desk.ts";
 import { approvalsMethods } from "./protocol-methods.ts";
 
@@ -40,9 +40,9 @@ export function registerApprovalMethods(ctx: PluginContext, desk: Desk): void {
     ...methodOf(approvalsMethods, "plugin.approval.waitDecision"),
     handler: ({ id }, call) => wait(desk.board.find("plugin", id), call),
   });
-  const resolve = (kind: ApprovalKind, params: { id: string; decision: string }, { client }: RpcCall) => {
-    desk.board.resolve(kind, { ...params, by: nameOf(client) });
-    return { ok: true };
+  const resolve = async (kind: ApprovalKind, params: { id: string; decision: string }, { client }: RpcCall) => {
+    const { isKept } = desk.board.resolve(kind, { ...params, by: nameOf(client) });
+    return { ok: true, ...((await isKept) ? {} : { warning: notKeptText }) };
   };
   ctx.registerRpc({ ...methodOf(approvalsMethods, "exec.approval.resolve"), handler: (params, call) => resolve("exec", params, call) });
   ctx.registerRpc({ ...methodOf(approvalsMethods, "plugin.approval.resolve"), handler: (params, call) => resolve("plugin", params, call) });

@@ -41,8 +41,8 @@ export async function approve(ctx: PluginContext, { settings, tool, name, args, 
       allowedDecisions: ["allow-once", "allow-always", "deny"],
     },
     call.signal,
+    () => ctx.kv.set(key, true),
   );
-  if (outcome.decision === "allow-always") await ctx.kv.set(key, true);
   if (outcome.decision !== "allow-once" && outcome.decision !== "allow-always")
     throw mcpErrors.mcpNotApproved({ tool: name, reason: outcome.message ?? "a person said no" });
 }
@@ -52,9 +52,16 @@ export async function ask(
   ctx: PluginContext,
   request: Omit<Extract<Parameters<ReturnType<typeof approvalsOf>["request"]>[0], { kind: "plugin" }>["request"], "pluginId">,
   signal: AbortSignal,
+  keep?: () => Promise<void>,
 ): Promise<Pick<ApprovalOutcome, "decision" | "message">> {
   try {
-    return await approvalsOf(ctx).request({ kind: "plugin", request: { ...request, pluginId: ctx.id }, timeoutMs: TIMEOUT_MS }, { signal });
+    const question = {
+      kind: "plugin" as const,
+      request: { ...request, pluginId: ctx.id },
+      timeoutMs: TIMEOUT_MS,
+      ...(keep ? { keep } : {}),
+    };
+    return await approvalsOf(ctx).request(question, { signal });
   } catch (error) {
     signal.throwIfAborted();
     if (isSvcError(error)) return { decision: null, message: error.message };

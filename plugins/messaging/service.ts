@@ -7,6 +7,7 @@ import { withMedia } from "./outbound/media.ts";
 import { toPieces } from "./outbound/pieces.ts";
 import { withPrefix } from "./outbound/response-prefix.ts";
 import { isSendAllowed } from "./outbound/send-policy.ts";
+import { isListedOwner } from "./owners.ts";
 import { laneOf, lifetimeMs, type Outgoing, toStored } from "./queue/message.ts";
 import type { Queue } from "./queue/queue.ts";
 import { type RouteRequest, resolveRoute, toolsIn } from "./routes.ts";
@@ -47,6 +48,10 @@ export function createMessagingService(ctx: PluginContext, { channels, queue, wa
     channelOf: (name) => channels.idOf(name),
     resolveTarget: routeOf,
     lastRoute,
+    isOwner({ channel, id }) {
+      const found = channels.get(channel);
+      return found !== undefined && isListedOwner(id, found, ctx.snapshot());
+    },
     toolsIn: (place) => toolsIn(place, { channels, config: ctx.snapshot() }),
     waitDelivered: (uid, options) => waits.wait(uid, options),
     async deliver(request) {

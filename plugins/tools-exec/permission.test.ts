@@ -11,6 +11,7 @@ async function asked(command: Partial<Command>, mode: "ask" | "full" = "ask") {
   const desk = {
     async request(question: ApprovalQuestion) {
       questions.push(question);
+      await question.keep?.();
       return { decision: "allow-always" };
     },
   } as unknown as Approvals;

@@ -50,10 +50,10 @@ export async function permit(command: Command, signal: AbortSignal, { config, al
       kind: "exec",
       request: { ...shown(command), ask: isKeepable ? "on-miss" : "always", security: "allowlist" },
       timeoutMs: config.approvalSeconds * 1_000,
+      ...(isKeepable ? { keep: () => allowed.add(agentId, argv) } : {}),
     },
     { signal },
   );
-  if (decision === "allow-always" && isKeepable) await allowed.add(agentId, argv);
   if (decision === "allow-once" || decision === "allow-always") return;
   if (decision === "deny") throw refused("a person denied it. Do not try it again in another form; ask the user how to go on");
   throw refused(message ?? "nobody answered");

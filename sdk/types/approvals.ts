@@ -37,6 +37,10 @@ export type ApprovalQuestion = ({ kind: "exec"; request: ExecApprovalRequest } |
   /** The asker's own id for an `exec` question; default: a fresh one. Ids of `plugin` questions begin with `plugin:`. */
   id?: string;
   timeoutMs?: number;
+  /**
+   * Stores that it is allowed from now on; called once after `allow-always`, and has 10 s. Where it fails, the outcome is `allow-once`, and whoever answered is told.
+   */
+  keep?: () => Promise<void>;
 };
 
 /** An open question, as events and lists show it. Times are epoch ms. */

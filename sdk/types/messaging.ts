@@ -72,4 +72,6 @@ export interface Messaging {
   toolsIn(place: Pick<MessageRoute, "channel" | "to" | "accountId">): { allow?: readonly string[]; deny?: readonly string[] } | undefined;
   /** Returns the route of the last message from a channel to the session, if there was one. */
   lastRoute(sessionKey: string): Promise<MessageRoute | undefined>;
+  /** Whether `commands.ownerAllowFrom` names somebody on a channel; ids are compared as the channel compares them, and on one that is not known nobody is an owner. */
+  isOwner(person: { channel: string; id: string }): boolean;
 }

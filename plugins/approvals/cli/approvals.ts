@@ -88,14 +88,16 @@ async function decide(cli: CliContext, typed: string, decision: Decision): Promi
       throw commonErrors.failed({ message: `approvals: ${found.id} cannot be allowed for always; leave out --always to allow it once` });
     }
     const method = found.approvalKind === "exec" ? "exec.approval.resolve" : "plugin.approval.resolve";
-    await client.request(method, { id: found.id, decision });
-    return found;
+    const { warning } = await client.request(method, { id: found.id, decision });
+    return { approval: found, warning };
   };
-  const approval = await cli.withClient(answer, { scopes });
-  if (cli.json) cli.stdout.json({ ok: true, id: approval.id, decision });
+  const { approval, warning } = await cli.withClient(answer, { scopes });
+  if (cli.json) cli.stdout.json({ ok: true, id: approval.id, decision, ...(warning === undefined ? {} : { warning }) });
   else {
-    const done = decision === "deny" ? "Denied" : decision === "allow-always" ? "Allowed from now on" : "Allowed once";
+    const isKept = decision === "allow-always" && warning === undefined;
+    const done = decision === "deny" ? "Denied" : isKept ? "Allowed from now on" : "Allowed once";
     cli.stdout.line(`${done}: ${summaryOf(approval)}`);
+    if (warning !== undefined) cli.stderr.line(`Warning: ${warning}`);
   }
   return 0;
 }

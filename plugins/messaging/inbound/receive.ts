@@ -2,6 +2,7 @@ import type { Channel, ChannelState, InboundAck, InboundEvent, SvcConfig } from 
 import { sharedErrors } from "svc/sdk/internal";
 import { policyOf } from "../accounts/policy.ts";
 import type { AckReactions } from "../live/ack-reaction.ts";
+import { isListedOwner } from "../owners.ts";
 import type { Pairings } from "../pairing/pairings.ts";
 import { type AcceptDeps, type AcceptPlace, accept, agentFor, conversationOf } from "./accept.ts";
 import { type AdmissionState, admit, type DropReason } from "./admission.ts";
@@ -115,7 +116,7 @@ async function judge(
     isCommand: command !== undefined,
     isCostly: ["model", "think", "compact"].includes(command?.name ?? ""),
     isForOwners: command?.isForOwners === true,
-    isOwner: isListedOwner(event, channel, ctx.snapshot()),
+    isOwner: isListedOwner(event.sender.id, channel, ctx.snapshot()),
     hasOwnSession: ctx.snapshot().session.dmScope !== "main",
     isCaseSensitive: channel.capabilities.caseSensitiveIds === true,
   });
@@ -145,11 +146,6 @@ function commandIn(
     : spoken;
   const found = own.startsWith("/") || own === spoken ? ctx.service("agents@1").commandOf(own) : undefined;
   return found && { ...found, text: own };
-}
-
-function isListedOwner({ sender }: InboundEvent, { id, capabilities }: Channel, { commands }: SvcConfig): boolean {
-  const fold = (peer: string) => (capabilities.caseSensitiveIds === true ? peer.trim() : peer.trim().toLowerCase());
-  return commands.ownerAllowFrom.some((peer) => fold(peer) === fold(`${id}:${sender.id}`));
 }
 
 function placeOf({ channel, accountId }: ReceivingAccount): AcceptPlace {

@@ -30,14 +30,18 @@ export function startApprovals() {
   }
 }
 
-/** @param {Approval} approval @param {"allow-once" | "allow-always" | "deny"} decision */
+/**
+ * @param {Approval} approval @param {"allow-once" | "allow-always" | "deny"} decision
+ * @returns {Promise<string | undefined>} what did not work of an answer that counts
+ */
 export async function answerApproval({ approvalKind, id }, decision) {
   const { [id]: _, ...others } = answerErrors.value;
   answerErrors.value = others;
   try {
-    await request(`${approvalKind}.approval.resolve`, { id, decision });
+    return (await request(`${approvalKind}.approval.resolve`, { id, decision })).warning;
   } catch (error) {
     answerErrors.value = { ...answerErrors.value, [id]: error instanceof Error ? error.message : String(error) };
+    return undefined;
   }
 }
 

@@ -7,6 +7,7 @@ import { html } from "../core/html.js";
 import { chatAddress, go } from "../core/router.js";
 import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
 import { isOnline, lastOnlineAt, mainSessionKey, memory, noApprovalReason, now, readOnlyReason, uptimeMs } from "../core/store.js";
+import { announce } from "../ui/announce.js";
 import { Button, Command } from "../ui/button.js";
 import { Stop } from "../ui/icons.js";
 import { Failure, Waiting } from "../ui/states.js";
@@ -64,7 +65,8 @@ function ApprovalCard({ approval }) {
   /** @param {"allow-once" | "allow-always" | "deny"} decision */
   const answer = async (decision) => {
     setSent(true);
-    await answerApproval(approval, decision);
+    const warning = await answerApproval(approval, decision);
+    if (warning) announce(`Warning: ${warning}`);
     setSent(false);
   };
   return html`<li class="part approval">
