@@ -40,6 +40,14 @@ export const execConfig = z.strictObject({
     .max(1_048_576)
     .default(8_192)
     .describe("Address space of each process of a command, where prlimit is there; programs such as Node reserve far more than they use"),
+  maxProcesses: z
+    .int()
+    .min(16)
+    .max(1_048_576)
+    .default(1_024)
+    .describe(
+      "Processes and threads of a command at one time, in the sandbox, where prlimit is there, on Linux 5.14 or newer; the system holds no limit for root",
+    ),
   approvalSeconds: z.int().min(10).max(1_800).default(600).describe("Time a person has to answer; then the command is refused"),
 });
 

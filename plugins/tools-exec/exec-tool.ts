@@ -75,16 +75,22 @@ export function execTool(deps: ExecDeps): Tool<z.output<typeof input>> {
         origin,
       };
       await permit(command, signal, deps);
-      if (background && live.live >= MAX_LIVE)
-        throw execErrors.commandRefused({ reason: `${MAX_LIVE} commands run in the background already; end one with process kill` });
       signal.throwIfAborted();
       const timeoutMs = Math.min(timeoutSeconds ?? config.timeoutSeconds, background ? 3_600 : config.timeoutSeconds) * 1_000;
-      const running = await runner.start(command, place, timeoutMs);
       if (background) {
-        const shown = (argv ?? [text]).join(" ").slice(0, 200);
-        const { id } = live.add({ agentId, sessionKey, origin, shown, startedAt: deps.clock.now(), running });
-        return `Started in the background as ${id}. Read its output with process {action: "poll", id: "${id}"}.`;
+        const reserved = live.reserve();
+        if (!reserved)
+          throw execErrors.commandRefused({ reason: `${MAX_LIVE} commands run in the background already; end one with process kill` });
+        try {
+          const running = await runner.start(command, place, timeoutMs);
+          const shown = (argv ?? [text]).join(" ").slice(0, 200);
+          const { id } = live.add({ agentId, sessionKey, origin, shown, startedAt: deps.clock.now(), running });
+          return `Started in the background as ${id}. Read its output with process {action: "poll", id: "${id}"}.`;
+        } finally {
+          void reserved.dispose();
+        }
       }
+      const running = await runner.start(command, place, timeoutMs);
       running.closeInput();
       return await ending(running, { signal, update });
     },

@@ -1,5 +1,5 @@
-import { spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { spawn, spawnSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolCall, ToolResult } from "svc/sdk";
@@ -9,7 +9,8 @@ import { execConfig } from "./config.ts";
 import { type ExecDeps, execTool } from "./exec-tool.ts";
 import { LiveCommands } from "./live-commands.ts";
 import { processTool } from "./process-tool.ts";
-import { CommandRunner } from "./runner.ts";
+import { CommandRunner, placeIn } from "./runner.ts";
+import { holdsProcessLimit, keptCommand } from "./sandbox.ts";
 
 let workspace: string;
 const live = new LiveCommands();
@@ -70,6 +71,30 @@ describe("a command", () => {
     expect(isAlive(pid)).toBe(false);
   }, 20_000);
 
+  needs("setsid").test("ends with what has left its group, and with what goes on after its end", async () => {
+    const pids = join(workspace, "strays");
+    const stray = `setsid -f sh -c 'echo $$ >> ${pids}; exec sleep 600'`;
+    const written = `while [ "$(wc -l < ${pids})" -lt 2 ]; do sleep 0.05; done`;
+    await writeFile(pids, "");
+    await run({ command: `${stray}; (${stray} &); ${written}; echo done` });
+    const found = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
+    expect(found).toHaveLength(2);
+    // Whoever inherits them may take a moment to hear of their end.
+    await expect.poll(() => found.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test("does not run in a folder that was swapped for a link while somebody thought about it", async () => {
+    const place = await placeIn(workspace, "below");
+    await rename(join(workspace, "below"), join(workspace, "before"));
+    await symlink("/etc", join(workspace, "below"));
+    const checked = execConfig.parse({ mode: "full", sandbox: "off" });
+    const command = { argv: ["pwd"], cwd: place.cwd, agentId: "main", sessionKey: "agent:main:main", origin: "operator" as const };
+    const started = new CommandRunner(checked, { env, signal: life.signal }).start(command, place, 10_000);
+    await expect(started).rejects.toThrow("the folder was replaced meanwhile");
+    await rm(join(workspace, "below"));
+    await rename(join(workspace, "before"), join(workspace, "below"));
+  });
+
   test("ends with its call", async () => {
     const stop = new AbortController();
     const running = toolsWith().exec.run({ argv: ["sleep", "600"] }, call(stop.signal));
@@ -109,10 +134,24 @@ describe("a command in the background", () => {
 
   test("is one of eight at most", async () => {
     const { exec } = toolsWith();
-    for (let i = 0; i < 8; i++) await exec.run({ argv: ["sleep", "600"], background: true }, call());
-    await expect(exec.run({ argv: ["sleep", "600"], background: true }, call())).rejects.toThrow(
-      "8 commands run in the background already",
-    );
+    const begin = () => exec.run({ argv: ["sleep", "600"], background: true }, call());
+    // All at once: none may slip in while another one starts.
+    const outcomes = await Promise.allSettled(Array.from({ length: 12 }, begin));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(8);
+    await expect(begin()).rejects.toThrow("8 commands run in the background already");
+    await live.close();
+    expect(textOf(await begin())).toContain("Started in the background");
+  });
+
+  test("that reads nothing is not given more than 256 KiB", async () => {
+    const { exec, process: look } = toolsWith();
+    const id = /as (p\d+)/.exec(textOf(await exec.run({ argv: ["sleep", "600"], background: true }, call())))?.[1] ?? "";
+    const outcomes: string[] = [];
+    const text = "x".repeat(65_536);
+    for (let i = 0; i < 8; i++)
+      outcomes.push(await Promise.resolve(look.run({ action: "write", id, text }, call())).then(String, (error) => String(error.message)));
+    expect(outcomes[0]).toBe("Written.");
+    expect(outcomes.at(-1)).toContain(`text: ${id} has not read what was written before`);
   });
 });
 
@@ -141,6 +180,40 @@ describe("in the sandbox", () => {
     );
     expect(seen).toBe(".:/work\n524288\n[exit code 0]");
     await expect(readFile(join(workspace, "outside.txt"))).rejects.toThrow("ENOENT");
+  });
+
+  const asNobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+  const canBeNobody = hasNamespaces && process.getuid?.() === 0 ? needs("setpriv") : skippedFor("root, to become another user");
+  canBeNobody.test("a command starts so many processes and no more, whatever else its user runs", async () => {
+    await chmod(workspace, 0o755);
+    const plan = { workspace, below: "", own: {}, network: false };
+    const kept = (script: string) =>
+      keptCommand(["/bin/sh", "-c", script], {
+        ...{ sandbox: "/usr/bin/bwrap", prlimit: "/usr/bin/prlimit", plan },
+        limits: { memoryMb: 8_192, processes: 16 },
+      });
+    const forks = (count: number) => `for i in $(seq ${count}); do sleep 1 & done; wait; echo all of them`;
+    const others = Array.from({ length: 20 }, () => spawn("setpriv", [...asNobody, "sleep", "600"]));
+    const outputOf = (count: number) => spawnSync("setpriv", [...asNobody, ...kept(forks(count))], { encoding: "utf8" }).stdout;
+    const outputs = [outputOf(10), outputOf(30)];
+    for (const other of others) other.kill("SIGKILL");
+    expect(outputs).toEqual(["all of them\n", ""]);
+  });
+
+  test.each([
+    ["5.13.9-generic", 1_000, false],
+    ["5.14.0", 1_000, true],
+    ["6.1.0-17-amd64", 1_000, true],
+    ["6.1.0-17-amd64", 0, false],
+    ["strange", 1_000, false],
+  ])("on Linux %s the number of processes of user %i holds: %s", (kernel, uid, expected) => {
+    expect(holdsProcessLimit(kernel, uid)).toBe(expected);
+  });
+
+  test("outside of it the number of processes is not limited, which would count the gateway's own", () => {
+    const plan = { workspace: "/w", below: "", own: {}, network: false };
+    const keeping = { sandbox: undefined, prlimit: "/usr/bin/prlimit", plan, limits: { memoryMb: 64, processes: 16 } };
+    expect(keptCommand(["ls"], keeping)).toEqual(["/usr/bin/prlimit", "--as=67108864", "--core=0", "--", "ls"]);
   });
 
   sandboxed.test("variables that the operator lets through are no arguments, which all of the machine could read", async () => {

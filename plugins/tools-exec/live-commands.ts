@@ -1,4 +1,4 @@
-import type { RunOrigin } from "svc/sdk";
+import type { Disposable, RunOrigin } from "svc/sdk";
 import type { RunningCommand } from "./running-command.ts";
 
 /** Background commands of all agents together. */
@@ -38,9 +38,20 @@ function isOwn(command: Viewer, { agentId, sessionKey, origin }: Viewer): boolea
 export class LiveCommands {
   readonly #commands = new Map<string, LiveCommand>();
   #lastId = 0;
+  #reserved = 0;
 
-  get live(): number {
-    return [...this.#commands.values()].filter(({ running }) => !running.ended).length;
+  /** Keeps a place for a command that is about to start; whoever asks gives it back. Undefined: there is none. */
+  reserve(): Disposable | undefined {
+    const live = [...this.#commands.values()].filter(({ running }) => !running.ended).length;
+    if (live + this.#reserved >= MAX_LIVE) return undefined;
+    this.#reserved += 1;
+    let isKept = true;
+    return {
+      dispose: () => {
+        if (isKept) this.#reserved -= 1;
+        isKept = false;
+      },
+    };
   }
 
   add(command: Omit<LiveCommand, "id" | "seen">): LiveCommand {

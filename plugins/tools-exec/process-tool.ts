@@ -3,6 +3,7 @@ import { execErrors } from "./errors.ts";
 import { report } from "./exec-tool.ts";
 import type { LiveCommand, LiveCommands } from "./live-commands.ts";
 import { clamp } from "./output.ts";
+import { MAX_UNREAD_BYTES } from "./running-command.ts";
 
 const input = z.strictObject({
   action: z
@@ -29,7 +30,13 @@ export function processTool(live: LiveCommands): Tool<z.output<typeof input>> {
         });
       const { running } = found;
       if (action === "write") {
-        if (!running.write(text ?? "")) throw execErrors.commandInvalid({ field: "id", reason: `${found.id} takes no input any more` });
+        const outcome = running.write(text ?? "");
+        if (outcome === "closed") throw execErrors.commandInvalid({ field: "id", reason: `${found.id} takes no input any more` });
+        if (outcome === "full")
+          throw execErrors.commandInvalid({
+            field: "text",
+            reason: `${found.id} has not read what was written before (at most ${MAX_UNREAD_BYTES} bytes wait); try again later`,
+          });
         return "Written.";
       }
       if (action === "kill") {

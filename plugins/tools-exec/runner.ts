@@ -1,12 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { realpath, stat } from "node:fs/promises";
-import { relative, resolve } from "node:path";
-import { isInside } from "svc/sdk/internal";
+import { relative, resolve, sep } from "node:path";
+import { holdFolder, isInside } from "svc/sdk/internal";
 import type { ExecConfig } from "./config.ts";
 import { environmentFor } from "./environment.ts";
 import { execErrors } from "./errors.ts";
+import { MARK } from "./left-behind.ts";
 import type { Command } from "./permission.ts";
 import { RunningCommand } from "./running-command.ts";
-import { bwrapArgs, findPrlimit, findSandbox } from "./sandbox.ts";
+import { findPrlimit, findSandbox, holdsProcessLimit, keptCommand } from "./sandbox.ts";
 
 /** Where a command may run and how it is kept. */
 export interface Place {
@@ -55,18 +57,26 @@ export class CommandRunner {
   /** @throws {SvcError} `command-refused` when the sandbox is required and missing */
   async start({ argv, text, env: own = {} }: Command, { workspace, cwd }: Place, timeoutMs: number): Promise<RunningCommand> {
     const { sandbox, prlimit } = await this.tools();
-    const { sandbox: wanted, network, memoryMb, env: names } = this.#config;
+    const { sandbox: wanted, network, memoryMb, maxProcesses, env: names } = this.#config;
     if (wanted === "require" && sandbox === undefined) {
       throw execErrors.commandRefused({ reason: "the operator requires a sandbox, and bubblewrap does not work on this machine" });
     }
+    const limits = { memoryMb, ...(holdsProcessLimit() ? { processes: maxProcesses } : {}) };
     const words = argv ?? ["/bin/sh", "-c", text ?? ""];
-    const wrapped =
-      sandbox === undefined ? words : [sandbox, ...bwrapArgs({ workspace, below: relative(workspace, cwd), own, network }), ...words];
-    const limited = prlimit === undefined ? wrapped : [prlimit, `--as=${memoryMb * 1024 * 1024}`, "--core=0", "--", ...wrapped];
-    const [file = "", ...args] = limited;
+    const plan = { workspace, below: relative(workspace, cwd), own, network };
+    const [file = "", ...args] = keptCommand(words, { sandbox, prlimit, plan, limits });
+    // What is in the sandbox ends with it; outside of it a command may leave its group.
+    const mark = sandbox === undefined ? randomUUID() : undefined;
     // Outside of the sandbox nothing is the call's own.
-    const env = environmentFor(this.#env, { names, ...(sandbox === undefined ? { own } : {}) });
-    return new RunningCommand({ file, args, cwd, env, timeoutMs });
+    const env = environmentFor(this.#env, { names, ...(mark === undefined ? {} : { own: { ...own, [MARK]: mark } }) });
+    // The folder was looked at a while ago: it is opened anew, through no link, and held until the command is in it.
+    const folder = await holdFolder(workspace, plan.below.split(sep).filter(Boolean)).catch(() => undefined);
+    if (!folder) throw execErrors.commandInvalid({ field: "cwd", reason: "the folder was replaced meanwhile" });
+    try {
+      return new RunningCommand({ file, args, cwd: folder.way, env, timeoutMs, mark });
+    } finally {
+      await folder.close();
+    }
   }
 }
 

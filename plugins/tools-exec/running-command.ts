@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { endMarked } from "./left-behind.ts";
 import { Output } from "./output.ts";
 
 /** Time between the polite and the hard end of a command. */
 const KILL_AFTER_MS = 5_000;
+/** Input that waits to be read by a command. */
+export const MAX_UNREAD_BYTES = 256 * 1024;
 
 export interface Started {
   file: string;
@@ -10,6 +13,8 @@ export interface Started {
   cwd: string;
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
+  /** Mark in the environment of all that it starts; undefined where they cannot outlive it. */
+  mark?: string | undefined;
 }
 
 /** End of a command. */
@@ -31,7 +36,7 @@ export class RunningCommand {
   #hardEnd: NodeJS.Timeout | undefined;
   ended: Ended | undefined;
 
-  constructor({ file, args, cwd, env, timeoutMs }: Started) {
+  constructor({ file, args, cwd, env, timeoutMs, mark }: Started) {
     // A group of its own: what it started ends with it.
     this.#child = spawn(file, [...args], { cwd, env: { ...env }, stdio: ["pipe", "pipe", "pipe"], detached: true });
     const { stdin, stdout, stderr } = this.#child;
@@ -45,7 +50,8 @@ export class RunningCommand {
         clearTimeout(this.#limit);
         clearTimeout(this.#hardEnd);
         this.#signal("SIGKILL"); // what it left behind in its group
-        resolve(ended);
+        if (mark === undefined) resolve(ended);
+        else void endMarked(mark).then(() => resolve(ended));
       };
       this.#child.once("error", (error) => settle({ code: null, signal: null, reason: "not-started", message: error.message }));
       this.#child.once("exit", (code, signal) => {
@@ -74,12 +80,13 @@ export class RunningCommand {
     this.#hardEnd = setTimeout(() => this.#signal("SIGKILL"), KILL_AFTER_MS);
   }
 
-  /** Writes to its standard input. @returns false when that is closed */
-  write(text: string): boolean {
+  /** Writes to its standard input: `full` while it has not read what was written before. */
+  write(text: string): "written" | "closed" | "full" {
     const { stdin } = this.#child;
-    if (this.ended || !stdin?.writable) return false;
+    if (this.ended || !stdin?.writable) return "closed";
+    if (stdin.writableLength + Buffer.byteLength(text) > MAX_UNREAD_BYTES) return "full";
     stdin.write(text);
-    return true;
+    return "written";
   }
 
   closeInput(): void {

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { access, constants } from "node:fs/promises";
+import { release } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { execErrors } from "./errors.ts";
 
@@ -45,6 +46,35 @@ export function bwrapArgs({ workspace, below, own, network }: SandboxPlan): stri
     ...variables,
     "--",
   ];
+}
+
+/** Programs that keep a command, and what it may take. */
+export interface Keeping {
+  sandbox: string | undefined;
+  prlimit: string | undefined;
+  plan: SandboxPlan;
+  limits: { memoryMb: number; processes?: number };
+}
+
+/**
+ * A command with what keeps it in front. The number of processes is limited in the sandbox alone, whose user has no others: outside of it all processes of the user count, those of the gateway
+ * among them.
+ */
+export function keptCommand(words: readonly string[], { sandbox, prlimit, plan, limits }: Keeping): string[] {
+  const { memoryMb, processes } = limits;
+  const counted = prlimit !== undefined && processes !== undefined && isSeenInside(prlimit) ? [prlimit, `--nproc=${processes}`, "--"] : [];
+  const wrapped = sandbox === undefined ? words : [sandbox, ...bwrapArgs(plan), ...counted, ...words];
+  return prlimit === undefined ? [...wrapped] : [prlimit, `--as=${memoryMb * 1024 * 1024}`, "--core=0", "--", ...wrapped];
+}
+
+function isSeenInside(file: string): boolean {
+  return /^\/(?:usr|s?bin)\//.test(file);
+}
+
+/** Whether a number of processes holds: before 5.14 Linux counts those of the user outside of the sandbox as well, and root is exempt. */
+export function holdsProcessLimit(kernel = release(), uid = process.getuid?.() ?? 0): boolean {
+  const [, major = "0", minor = "0"] = /^(\d{1,4})\.(\d{1,4})/.exec(kernel) ?? [];
+  return uid !== 0 && (Number(major) > 5 || (Number(major) === 5 && Number(minor) >= 14));
 }
 
 /**
