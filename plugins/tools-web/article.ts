@@ -1,6 +1,6 @@
 import { Defuddle } from "defuddle/node";
 import { parseHTML } from "linkedom";
-import type { PageJob } from "./page-job.ts";
+import type { PageAnswer, PageJob } from "./page-job.ts";
 
 /** Longest source that is made into a document, in UTF-16 units; 3 MB took 3.5 s with defuddle 0.19.4. */
 const MAX_HTML_CHARS = 1024 * 1024;
@@ -18,6 +18,15 @@ export async function readPage({ html, url }: PageJob): Promise<{ title: string;
   const { content, title: found } = await Defuddle(document as never, url, { markdown: true, useAsync: false });
   const text = content.trim();
   return { title: found || title, text: text === "" ? plainText(document.documentElement) : text };
+}
+
+/** The same, or a failure in words that are none of the page: a model reads them outside of any frame, and what a parser says repeats what it read. */
+export async function pageAnswer(job: PageJob, read = readPage): Promise<PageAnswer> {
+  try {
+    return await read(job);
+  } catch {
+    return { failure: "it is not made as pages are" };
+  }
 }
 
 /** The tags that HTML allows to leave out, and linkedom does not add. */

@@ -1,6 +1,15 @@
 import { z } from "svc/sdk";
+import { toHostPattern } from "svc/sdk/internal";
 
-const hosts = z.array(z.string().min(1).max(253)).max(1_000).default([]);
+const host = z
+  .string()
+  .min(1)
+  .max(253)
+  .refine(
+    (text) => toHostPattern(text) !== undefined,
+    "expected a host such as example.org or *.example.org, without scheme, port and path",
+  );
+const hosts = z.array(host).max(1_000).default([]);
 
 /** `plugins.entries.tools-web.config`. */
 export const webConfig = z

@@ -79,7 +79,7 @@ test("what is no text is refused by its type", async () => {
 test("hosts of the operator's lists decide, also after a redirect", async () => {
   answer = (request, response) => response.writeHead(302, { location: `http://localhost:${request.socket.localPort}/` }).end();
   const only = { rules: { allowedHosts: ["127.0.0.1"], deniedHosts: [] } };
-  await expect(fetched({ url: origin }, only)).rejects.toThrow("the host localhost is not on the list of allowed ones");
+  await expect(fetched({ url: origin }, only)).rejects.toThrow("a host that the address redirects to is not on the list");
   await expect(fetched({ url: origin }, { rules: { allowedHosts: [], deniedHosts: ["127.0.0.1"] } })).rejects.toThrow("not on the list");
 });
 

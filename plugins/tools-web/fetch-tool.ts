@@ -1,7 +1,7 @@
 import { type Tool, wrapExternal, z } from "svc/sdk";
 import { type FetchRules, fetchPublic } from "svc/sdk/internal";
 import { decodeText, kindOf, namedType } from "./content.ts";
-import { type HostRules, isHostAllowed } from "./hosts.ts";
+import { type HostRules, hostFilter } from "./hosts.ts";
 import type { PageReader } from "./page-reader.ts";
 
 /** Longest text that a model gets of one page, in UTF-16 units. */
@@ -31,6 +31,7 @@ interface Deps {
 
 /** `web_fetch`: a page of the public web as Markdown, in a frame that says it is not to be obeyed. */
 export function webFetchTool({ reader, rules, fetch }: Deps): Tool<z.output<typeof input>> {
+  const isHostAllowed = hostFilter(rules);
   return {
     name: "web_fetch",
     description:
@@ -43,7 +44,7 @@ export function webFetchTool({ reader, rules, fetch }: Deps): Tool<z.output<type
         maxBytes: MAX_BYTES,
         timeoutMs: FETCH_MS,
         signal,
-        isHostAllowed: (host) => isHostAllowed(host, rules),
+        isHostAllowed,
         ...fetch,
       });
       const kind = kindOf(file.mime);

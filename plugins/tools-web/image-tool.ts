@@ -1,6 +1,6 @@
 import { type Agents, commonErrors, cutEnd, isSvcError, type Tool, wrapExternal, z } from "svc/sdk";
 import type { FetchRules } from "svc/sdk/internal";
-import { type HostRules, isHostAllowed } from "./hosts.ts";
+import { type HostRules, hostFilter } from "./hosts.ts";
 import { pictureInWorkspace, pictureOnTheWeb } from "./picture-source.ts";
 
 /** Longest answer about a picture, in UTF-16 units. */
@@ -31,6 +31,7 @@ interface Deps {
 
 /** `image`: one question about a picture to a model that sees. The answer stands in a frame: it repeats what strangers wrote into the picture. */
 export function imageTool({ agents, stateDir, rules, model, fetch }: Deps): Tool<z.output<typeof input>> {
+  const isHostAllowed = hostFilter(rules);
   return {
     name: "image",
     description:
@@ -46,7 +47,7 @@ export function imageTool({ agents, stateDir, rules, model, fetch }: Deps): Tool
       const { mimeType, data, from } =
         url === undefined
           ? await pictureInWorkspace(agent, stateDir, path ?? "")
-          : await pictureOnTheWeb(url, { signal, isHostAllowed: (host) => isHostAllowed(host, rules), ...fetch });
+          : await pictureOnTheWeb(url, { signal, isHostAllowed, ...fetch });
       const content = [
         { type: "image" as const, mimeType, data },
         { type: "text" as const, text: question },

@@ -5,5 +5,5 @@ export interface PageJob {
   url: string;
 }
 
-/** Its article as Markdown, or why there is none. */
+/** Its article as Markdown, or why there is none, in words that are none of the page. */
 export type PageAnswer = { title: string; text: string } | { failure: string };

@@ -64,6 +64,7 @@ export { createVendorProvider, type VendorCall, type VendorProviderDeps } from "
 export { isModelReference, parseModelSource } from "./model-source.ts";
 export { isPublicAddress } from "./outbound/address-guard.ts";
 export { checkedUrl, type FetchRules, fetchPublic } from "./outbound/guarded-fetch.ts";
+export { hostList, toHostPattern } from "./outbound/host-list.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { pictureType } from "./picture-type.ts";
 export { RawJson } from "./raw-json.ts";

@@ -1,5 +1,5 @@
 import type { SvcConfig } from "svc/sdk";
-import { type FetchRules, fetchPublic } from "svc/sdk/internal";
+import { type FetchRules, fetchPublic, hostList } from "svc/sdk/internal";
 import { decodeImage, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_TOTAL_BYTES } from "../images.ts";
 import type { MediaPart } from "./content.ts";
 import { readBase64, textOfFile } from "./files.ts";
@@ -106,11 +106,7 @@ async function fetched(url: string, rules: UrlRules, options: MediaOptions): Pro
 
 /** Exact hosts, or `*.host` for those below it; an empty list stands for any. */
 export function isListed(host: string, list: readonly string[]): boolean {
-  const name = host.toLowerCase();
-  return (
-    list.length === 0 ||
-    list.map((entry) => entry.toLowerCase()).some((entry) => (entry.startsWith("*.") ? name.endsWith(entry.slice(1)) : name === entry))
-  );
+  return list.length === 0 || hostList(list)(host);
 }
 
 function nameInUrl(url: string): string | undefined {
