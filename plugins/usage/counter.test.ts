@@ -7,17 +7,21 @@ let rows: Map<string, { value: unknown; version: number }>;
 let now: number;
 let refusals: number;
 let warnings: string[];
+let onList: (prefix: string) => Promise<void>;
 
 beforeEach(() => {
   [rows, now, refusals, warnings] = [new Map(), Date.UTC(2026, 5, 1, 12), 0, []];
+  onList = async () => undefined;
 });
 
 function open(): UsageCounter {
   const store = {
     kv: {
       read: async (_: string, key: string) => rows.get(key),
-      list: async (_: string, prefix: string) =>
-        [...rows].filter(([key]) => key.startsWith(prefix)).map(([key, { value }]) => ({ key, value })),
+      async list(_: string, prefix: string) {
+        await onList(prefix);
+        return [...rows].filter(([key]) => key.startsWith(prefix)).map(([key, { value }]) => ({ key, value }));
+      },
     },
     async commit(ops: StoreOp[]) {
       if (refusals-- > 0) throw new Error("the disk is full");
@@ -70,4 +74,21 @@ test("days beyond four hundred are forgotten", async () => {
   counter.add(ran(3));
   expect(await inputs(counter)).toEqual([3, 2]);
   expect(rows.size).toBe(2);
+});
+
+test("a year is read a few days at a time, each day once", async () => {
+  const counter = open();
+  await counter.flushed();
+  const [listed, together] = [new Set<string>(), { now: 0, most: 0 }];
+  const days: string[] = [];
+  onList = async (prefix) => {
+    days.push(prefix);
+    listed.add(prefix);
+    together.now += 1;
+    together.most = Math.max(together.most, together.now);
+    await null;
+    together.now -= 1;
+  };
+  await counter.rows(400);
+  expect([listed.size, days.length, together.most]).toEqual([400, 400, 8]);
 });

@@ -1,4 +1,5 @@
 import { type Clock, isSvcError, type Logger, messageOf, type Store, type Timers } from "svc/sdk";
+import { createDays, type Days } from "./days.ts";
 import { nothing, sum, type Totals, totalsOf } from "./totals.ts";
 
 const SCOPE = "gateway/usage";
@@ -8,7 +9,8 @@ const FLUSH_AFTER_MS = 1_000;
 export const MAX_DAYS = 400;
 /** Days before those that are looked at for rows to delete: so long a gateway may have been off. */
 const PRUNED_DAYS = 60;
-const DAY_MS = 86_400_000;
+/** Days that are asked for together. */
+const TOGETHER = 8;
 /** Rows that wait for the store; beyond it the oldest is lost, with a warning. */
 const MAX_WAITING = 10_000;
 
@@ -32,13 +34,15 @@ interface Deps {
 /** Adds up runs in memory and stores the sums once a second. */
 export class UsageCounter {
   readonly #deps: Deps;
+  readonly #days: Days;
   readonly #waiting = new Map<string, UsageRow>();
   #isPlanned = false;
   #stored: Promise<void> = Promise.resolve();
   #prunedOn = "";
 
-  constructor(deps: Deps) {
+  constructor(deps: Deps, days = createDays()) {
     this.#deps = deps;
+    this.#days = days;
   }
 
   add({
@@ -52,7 +56,7 @@ export class UsageCounter {
     status: "ok" | "error";
     usage: unknown;
   }): void {
-    const day = dayOf(this.#deps.clock.now());
+    const day = this.#days.of(this.#deps.clock.now());
     const key = `${day}/${agentId}/${model}`;
     const before = this.#waiting.get(key)?.totals ?? nothing;
     this.#waiting.set(key, { day, agentId, model, totals: sum(before, totalsOf(usage, status)) });
@@ -80,10 +84,18 @@ export class UsageCounter {
   /** Rows of so many days up to today, what is not stored yet included. A day is one page of the store: of more than 1,000 agents and models some are left out. */
   async rows(days: number): Promise<UsageRow[]> {
     await this.flushed();
-    const now = this.#deps.clock.now();
-    const wanted = Array.from({ length: days }, (_, i) => dayOf(now - i * DAY_MS));
-    const pages = await Promise.all([...new Set(wanted)].map((day) => this.#deps.store().kv.list(SCOPE, `${day}/`)));
-    return pages.flat().map(({ value }) => value as UsageRow);
+    const found = await this.#list(this.#days.upTo(this.#deps.clock.now(), days));
+    return found.map(({ value }) => value as UsageRow);
+  }
+
+  /** A few days at a time: a year would be hundreds of questions to the store at once. */
+  async #list(days: readonly string[]): Promise<Array<{ key: string; value: unknown }>> {
+    const found: Array<{ key: string; value: unknown }> = [];
+    for (let at = 0; at < days.length; at += TOGETHER) {
+      const some = days.slice(at, at + TOGETHER);
+      found.push(...(await Promise.all(some.map((day) => this.#deps.store().kv.list(SCOPE, `${day}/`)))).flat());
+    }
+    return found;
   }
 
   async #store(): Promise<void> {
@@ -126,19 +138,10 @@ export class UsageCounter {
   /** Once a day. */
   async #prune(): Promise<void> {
     const now = this.#deps.clock.now();
-    const today = dayOf(now);
+    const today = this.#days.of(now);
     if (this.#prunedOn === today) return;
     this.#prunedOn = today;
-    const { kv, commit } = this.#deps.store();
-    const past = Array.from({ length: PRUNED_DAYS }, (_, i) => dayOf(now - (MAX_DAYS + 1 + i) * DAY_MS));
-    const old = (await Promise.all(past.map((day) => kv.list(SCOPE, `${day}/`)))).flat();
-    if (old.length > 0) await commit(old.map(({ key }) => ({ op: "kv.delete" as const, scope: SCOPE, key })));
+    const old = await this.#list(this.#days.upTo(now, PRUNED_DAYS, MAX_DAYS + 1));
+    if (old.length > 0) await this.#deps.store().commit(old.map(({ key }) => ({ op: "kv.delete" as const, scope: SCOPE, key })));
   }
-}
-
-const days = new Intl.DateTimeFormat("en-CA", { year: "numeric", month: "2-digit", day: "2-digit" });
-
-/** Local day of a time. */
-export function dayOf(now: number): string {
-  return days.format(now);
 }

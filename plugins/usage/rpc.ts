@@ -1,19 +1,20 @@
 import { methodOf, type PluginContext } from "svc/sdk";
-import { dayOf, type UsageCounter, type UsageRow } from "./counter.ts";
+import type { UsageCounter, UsageRow } from "./counter.ts";
+import { createDays } from "./days.ts";
 import { usageMethods } from "./protocol-methods.ts";
 import { nothing, shownTotals, sum, type Totals } from "./totals.ts";
 
 const DEFAULT_DAYS = 30;
 const DEFAULT_SESSIONS = 50;
-const DAY_MS = 86_400_000;
 
 /** Registers `usage.summary` and `usage.sessions`. */
 export function registerUsageMethods(ctx: PluginContext<unknown>, counter: Pick<UsageCounter, "rows">): void {
+  const calendar = createDays();
   ctx.registerRpc({
     ...methodOf(usageMethods, "usage.summary"),
     async handler({ days = DEFAULT_DAYS, by = "day", agentId }) {
-      const now = ctx.clock.now();
-      const [from, to] = [dayOf(now - (days - 1) * DAY_MS), dayOf(now)];
+      const [to = "", ...earlier] = calendar.upTo(ctx.clock.now(), days);
+      const from = earlier.at(-1) ?? to;
       const rows = (await counter.rows(days)).filter((row) => agentId === undefined || row.agentId === agentId);
       return { from, to, by, ...summed(rows, by) };
     },
