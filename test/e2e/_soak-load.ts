@@ -30,8 +30,7 @@ const NOTES = 20;
 /** Sessions that are in use together, and how many messages each gets before another one takes its place. */
 const KEYS = 4;
 const MESSAGES = 25;
-/** Visits between two new beginnings of the conversations that last. */
-const RESET_EVERY = 50;
+const LASTING = ["agent:main:main", "agent:main:irc:group:#kitchen"];
 
 /** Everything that people and machines do with a gateway, each kind in its own rhythm, until it is stopped. */
 export function startLoad(options: LoadOptions): Load {
@@ -110,6 +109,7 @@ function kindsOf({ gateway, home, config, person }: LoadOptions): Kind[] {
         return expected('"ok":true', await at("/tools/invoke", { method: "POST", headers: { "content-type": "application/json" }, body }));
       },
     },
+    { name: "new beginning", everyMs: 120_000, act: () => beginAnew(gateway) },
     { name: "reload", everyMs: 30_000, act: (i) => writeConfig(home, { ...config, logging: { redactPatterns: [`edit-${i}`] } }) },
     { name: "backup", everyMs: 150_000, act: (i) => backUp(home, i) },
     { name: "scrape", everyMs: 15_000, act: async () => expected("svc_", await at("/metrics")) },
@@ -130,12 +130,19 @@ async function visit(gateway: Running, i: number): Promise<undefined> {
     await request("sessions.list", {});
     if (i % 3 === 0)
       await request("chat.send", { sessionKey: `visits-${keyOf(i)}`, message: `visit ${i}`, idempotencyKey: `visit-${i}-${gateway.port}` });
-    // Conversations that never end are begun anew, as people do; otherwise they grow for ever.
-    if (i % RESET_EVERY === RESET_EVERY - 1) {
-      const { sessions } = (await request("sessions.list", { limit: 200 })) as { sessions: Array<{ key: string }> };
-      const lasting = sessions.filter(({ key }) => key === "agent:main:main" || key.endsWith(":#kitchen"));
-      for (const { key } of lasting) await request("sessions.reset", { key });
-    }
+  } finally {
+    await client.close();
+  }
+  return undefined;
+}
+
+/** Begins the conversations anew that last, as people do: otherwise they grow for ever. */
+async function beginAnew(gateway: Running): Promise<undefined> {
+  const client = backendClient(gateway, ["operator.admin", "operator.read", "operator.write"]);
+  await client.connect();
+  try {
+    const known = (await client.request("sessions.list", { limit: 200 })).sessions.map(({ key }) => key);
+    for (const key of LASTING.filter((key) => known.includes(key))) await client.request("sessions.reset", { key });
   } finally {
     await client.close();
   }

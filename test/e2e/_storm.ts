@@ -144,12 +144,12 @@ export default definePlugin({ id: "loud", version: "1.0.0", svc: { api: "*" }, s
 } });`;
 
 /** A client of the backend for this gateway, not yet connected. */
-export function backendClient({ url }: Running) {
+export function backendClient({ url }: Running, scopes = ["operator.read", "operator.write"]) {
   return createClient({
     url: url.replace("http", "ws"),
     auth: { token },
     client: { id: "gateway-client", version: "0.0.0", platform: process.platform, mode: "backend" },
-    scopes: ["operator.read", "operator.write"],
+    scopes,
   });
 }
 
