@@ -142,6 +142,7 @@ function provideKernelServices(core: Core, listeners: Listeners | undefined): vo
     requestRestart: (reason) => restarts.request(reason, reason),
     limitAttempts: (limits) => createAttemptLimiter(limits, () => core.clock.monotonic()),
     hold: holds.hold,
+    redact: options.logger.redactText,
     async tailLog(question) {
       const { currentLogFile, tailLog } = await import("../process/log-tail.ts");
       return tailLog(await currentLogFile(stateDir, core.config().logging.file, new Date(core.clock.now())), question);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createContext, Script } from "node:vm";
 import { isSensitiveName } from "../../sdk/config/sensitive-name.ts";
 import { messageOf } from "../../sdk/errors.ts";
@@ -14,6 +15,8 @@ const PATTERNS_LIMIT_MS = 8;
 /** CPU time of all tries for one record. On a busy machine a try may end before its patterns have run at all, and says nothing about them. */
 const PATTERNS_CPU_MS = 12;
 const MAX_PATTERN_TRIES = 10;
+/** Length of the pieces in which patterns see a long text. */
+const PIECE_CHARS = 16_384;
 
 type Replace = (text: string) => string;
 
@@ -25,6 +28,8 @@ export interface Redactor {
   usePatterns(patterns: () => readonly string[]): void;
   /** The record's texts without secrets. Never throws: what the patterns take too long for is masked whole. */
   redact<T>(message: string, fields: T): { message: string; fields: T };
+  /** A text of any length without secrets. Patterns see it in pieces that end with a line; a piece they take too long for is masked whole. */
+  redactText(text: string): Promise<string>;
 }
 
 /** A redactor that knows no secret yet, but the names and forms that secrets usually have. */
@@ -59,11 +64,37 @@ export function createRedactor(): Redactor {
       const clean = { message: known(message), fields: redactAll(fields, known) as T };
       const own = compiledOf(patterns());
       if (own.length === 0) return clean;
-      const byPattern: Replace = (text) => own.reduce((out, pattern) => out.replace(pattern, (found) => (found === "" ? "" : MASK)), text);
+      const byPattern = replacing(own);
       const all = (replace: Replace) => ({ message: replace(clean.message), fields: redactAll(clean.fields, replace) as T });
       return withinLimits(() => all(byPattern)) ?? all(() => MASK);
     },
+    async redactText(text) {
+      const clean = masked(text);
+      const own = compiledOf(patterns());
+      if (own.length === 0) return clean;
+      const byPattern = replacing(own);
+      let out = "";
+      for (const piece of piecesOf(clean)) {
+        out += withinLimits(() => byPattern(piece)) ?? MASK;
+        await nextTurn();
+      }
+      return out;
+    },
   };
+}
+
+function replacing(patterns: readonly RegExp[]): Replace {
+  return (text) => patterns.reduce((out, pattern) => out.replace(pattern, (found) => (found === "" ? "" : MASK)), text);
+}
+
+/** Pieces of about the same length that end with a line, where there is one. */
+function* piecesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const line = text.indexOf("\n", at + PIECE_CHARS);
+    const end = line < 0 || line > at + 2 * PIECE_CHARS ? Math.min(text.length, at + 2 * PIECE_CHARS) : line + 1;
+    yield text.slice(at, end);
+    at = end;
+  }
 }
 
 /** The same list is compiled once; the config hands out the same one until it changes. */

@@ -27,6 +27,8 @@ export interface RootLogger extends Logger {
   addSecret(value: string | undefined): void;
   /** Masks matches of these regular expressions from now on; they are read at each record, so a new config applies at once. */
   redactWith(patterns: () => readonly string[]): void;
+  /** A text of any length as the log would show it. */
+  redactText(text: string): Promise<string>;
   close(): void;
 }
 
@@ -67,6 +69,7 @@ export function createLogger(
     ...make("gateway"),
     addSecret: redactor.addSecret,
     redactWith: redactor.usePatterns,
+    redactText: redactor.redactText,
     close() {
       closed = true;
     },

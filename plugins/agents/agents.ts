@@ -34,6 +34,7 @@ import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { invokeDirectly, isAllowed } from "./tools/invoke.ts";
 import { createToolBox } from "./tools/toolbox.ts";
+import { TraceLog } from "./traces/trace-log.ts";
 import { AgentWorkspaces } from "./workspace/agent-workspaces.ts";
 import { createWorkspacePrompt } from "./workspace/files.ts";
 
@@ -102,6 +103,8 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     subscriptions,
     leftOut: new LeftOut(),
     runs: new LiveRuns(),
+    traces: new TraceLog({ store, clock: ctx.clock, logger: ctx.logger }),
+    redact: gateway.redact,
   };
   const runner = new Runner(kit, gateway);
   const heartbeats = new Heartbeats(kit, runner);
@@ -177,6 +180,7 @@ function createLife(kit: Kit, runner: Runner, heartbeats: Heartbeats): PluginLif
       const count = role ? await markInterrupted(kit) : 0;
       if (count > 0) ctx.logger.warn(`${count} runs of an earlier process did not end; they are marked as interrupted`);
       await workspaces.prepare(kit.directory.list());
+      void kit.traces.loaded();
       for (const { message } of await workspaces.shared()) ctx.logger.warn(message);
       await heartbeats.start();
       maintenance.start();

@@ -17,6 +17,7 @@ import type { RunEvents } from "./runs/run-events.ts";
 import type { SessionEnds } from "./sessions/ends.ts";
 import type { Subscriptions } from "./sessions/subscriptions.ts";
 import type { ToolBox } from "./tools/toolbox.ts";
+import type { TraceLog } from "./traces/trace-log.ts";
 import type { WorkspacePrompt } from "./workspace/files.ts";
 
 /**
@@ -49,6 +50,9 @@ export interface Kit {
   readonly subscriptions: Subscriptions;
   readonly leftOut: LeftOut;
   readonly runs: LiveRuns;
+  readonly traces: TraceLog;
+  /** A text without secrets. */
+  redact(text: string): Promise<string>;
 }
 
 /** Runs of a session that are not settled, in order of acceptance. */

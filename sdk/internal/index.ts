@@ -7,6 +7,7 @@ export { formatIssue } from "../config/config-issue.ts";
 export { agentIdPattern, choice, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
 export { parseSharedConfig } from "../config/root.ts";
 export { sendPolicySchema } from "../config/send-policy.ts";
+export { isSensitiveName } from "../config/sensitive-name.ts";
 export { toolProfiles, toolTexts } from "../config/tools.ts";
 export { idsOf, ownValue, sameValue, type Tree } from "../config/tree.ts";
 export { reached } from "../failpoint.ts";

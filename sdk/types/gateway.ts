@@ -92,4 +92,6 @@ export interface GatewayService {
   hold(reason: string): Disposable;
   /** Reads lines of the gateway's log file as they were written, secrets masked. @throws {Error} of the system when the file cannot be read */
   tailLog(question: LogTailQuestion): Promise<LogTail>;
+  /** A text as the log would show it: secrets of the config and the environment, bearer tokens, and what `logging.redactPatterns` match are masked. */
+  redact(text: string): Promise<string>;
 }

@@ -18,6 +18,8 @@ export interface AttemptOptions<T> {
   shrink(candidate: Candidate, error: ModelError): boolean | Promise<boolean>;
   /** Takes another candidate longer requests? Default: it does not, as far as anybody knows. */
   isRoomier?(candidate: Candidate, than: Candidate): boolean;
+  /** Called for a candidate whose provider cannot be asked. */
+  onNotReady?(candidate: Candidate, error: ModelError): void;
   onRetry(candidate: Candidate, error: ModelError, pauseMs: number): void;
   pause(ms: number): Promise<void>;
   random(): number;
@@ -94,7 +96,11 @@ function inOrder(candidates: readonly Candidate[], cooldown: Cooldown): Candidat
 
 async function withRetries<T>(candidate: Candidate, options: AttemptOptions<T>, at: { isLast: boolean }): Promise<T> {
   const ready = candidate.provider.available();
-  if (!ready.ok) throw new ModelError("auth", `model provider "${candidate.provider.id}" is not ready: ${ready.reason}`);
+  if (!ready.ok) {
+    const error = new ModelError("auth", `model provider "${candidate.provider.id}" is not ready: ${ready.reason}`);
+    options.onNotReady?.(candidate, error);
+    throw error;
+  }
   let shrinks = 0;
   for (let retry = 1; ; ) {
     try {

@@ -63,6 +63,7 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
     ...methodOf(servedMethods, "sessions.cleanup"),
     handler: async ({ dryRun }) => {
       const report = await maintainSessions(kit, { signal: ctx.signal, now: ctx.clock.now(), mode: dryRun ? "warn" : "enforce" });
+      if (!dryRun) await kit.traces.maintain(ctx.signal);
       return report as MaintenanceReport;
     },
   });

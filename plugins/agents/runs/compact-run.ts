@@ -47,7 +47,7 @@ export async function compactRun(run: Run, kit: Kit, made: Compaction): Promise<
   const session = { key: run.sessionKey, agentId: run.agent.id, sessionId: run.sessionId };
   tellCompaction(kit, session, { phase: "before", tokens: made.before });
   const { summary, warning } = await summaryFor(run, kit, { ...made, plan, earlier: read.summary });
-  run.countAside(summary.usage);
+  run.countAside(summary.usage, "summary");
   const tokensAfter = made.fixed + plan.keptTokens + textTokens(summary.text);
   const details = { ...plan.details, reason, tokensBefore: made.before, tokensAfter };
   await store(run, kit, { summary, details });

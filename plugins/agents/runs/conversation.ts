@@ -2,6 +2,7 @@ import type { JsonObject, MessageRow } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { SUMMARY_HEAD, sinceCompaction } from "../sessions/compaction.ts";
 import { MAX_ROWS, readTranscript } from "../sessions/read-transcript.ts";
+import { madeFromSummary, noteInFront } from "../traces/source.ts";
 import { unstoredRows } from "./given-history.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
@@ -30,10 +31,10 @@ export async function conversation(run: Run, kit: Kit): Promise<PromptMessage[]>
   if (summary !== undefined && !run.heartbeat?.lightContext) {
     const [first] = messages;
     const text = `${SUMMARY_HEAD}\n${summary}`;
-    if (first?.role === "user") before(first, text);
-    else messages.unshift({ role: "user", content: [{ type: "text", text }] });
+    if (first?.role === "user") before(first, text, compactedAt);
+    else messages.unshift(madeFromSummary({ role: "user", content: [{ type: "text", text }] }, compactedAt));
   }
-  if (run.leftOutNote !== undefined) before(messages.findLast(isUser), run.leftOutNote);
+  if (run.leftOutNote !== undefined) before(messages.findLast(isUser), run.leftOutNote, run.leftOutNote);
   return messages;
 }
 
@@ -64,8 +65,11 @@ async function turnFinder(kit: Pick<Kit, "runs" | "store">, rows: readonly Messa
   };
 }
 
-function before(message: UserMessage | undefined, text: string): void {
-  message?.content.unshift({ type: "text", text });
+/** @param source the text itself, or the row that has it */
+function before(message: UserMessage | undefined, text: string, source: number | string): void {
+  if (!message) return;
+  message.content.unshift({ type: "text", text });
+  noteInFront(message, source);
 }
 
 function isUser(message: PromptMessage): message is UserMessage {

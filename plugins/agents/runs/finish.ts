@@ -1,4 +1,4 @@
-import { isSvcError, type JsonObject, type MessageRow, messageOf, type SessionCounters, type SessionRow } from "svc/sdk";
+import { isSvcError, type JsonObject, type MessageRow, messageOf, type RunState, type SessionCounters, type SessionRow } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
 import { type Kit, runsOf } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
@@ -6,6 +6,7 @@ import { usageCounters } from "../sessions/counters.ts";
 import { visibleText } from "../sessions/display.ts";
 import { present } from "../sessions/find.ts";
 import { previewOf } from "../sessions/row.ts";
+import { type MadeTrace, makeTrace } from "../traces/make-trace.ts";
 import { blankRow } from "./blank-row.ts";
 import { isRevivable } from "./cut-off.ts";
 import { handOver } from "./deliver.ts";
@@ -199,16 +200,41 @@ async function store(run: Run, kit: Kit, outcome: StoredOutcome, last: NewMessag
   const states = statesOf(outcome);
   const endedAt = outcome.endedAt ?? kit.ctx.clock.now();
   const ends = [[run, outcome] as const, ...run.followers.map((f) => [f, followerOutcome(f, run, outcome)] as const)];
-  return commitRun(run, kit, {
-    messages: last ? [last] : [],
-    more: ends.map(([r, o]) => ({
-      op: "run.put",
-      run: runRow(r, kit, states.run, { endedAt, outcome: toStored(o, r.request) }),
-      ifState: ["queued", "running"],
-      ifOwner: kit.bootId,
-    })),
-    ...(hadNoTurn(run, kit) ? { session: { updatedAt: endedAt } } : sessionEnd(run, { status: states.session, endedAt })),
-  });
+  const made = await traceOf(run, kit, outcome);
+  // Nothing waits between this and the commit: what a later ticket deletes, it has to find.
+  const ticket = made && kit.traces.ticket(made);
+  try {
+    const rows = await commitRun(run, kit, {
+      messages: last ? [last] : [],
+      more: [
+        ...ends.map(([r, o]) => ({
+          op: "run.put" as const,
+          run: runRow(r, kit, states.run, { endedAt, outcome: toStored(o, r.request) }),
+          ifState: ["queued", "running"] satisfies RunState[],
+          ifOwner: kit.bootId,
+        })),
+        ...(ticket?.ops ?? []),
+      ],
+      ...(hadNoTurn(run, kit) ? { session: { updatedAt: endedAt } } : sessionEnd(run, { status: states.session, endedAt })),
+    });
+    ticket?.stored();
+    return rows;
+  } catch (error) {
+    ticket?.lost();
+    throw error;
+  } finally {
+    run.trace.release();
+  }
+}
+
+/** A run ends without its trace rather than not at all. */
+async function traceOf(run: Run, kit: Kit, outcome: StoredOutcome): Promise<MadeTrace | undefined> {
+  try {
+    return await makeTrace(run, outcome, { redact: kit.redact, isKnown: (block) => kit.traces.isKnown(block) });
+  } catch (error) {
+    kit.ctx.logger.warn(`run ${run.id}: it leaves no trace`, { error: messageOf(error) });
+    return undefined;
+  }
 }
 
 /** While another run of the session is at work, the end of one that waited is not the state of the session. */

@@ -3,6 +3,7 @@ import { whileAlive } from "../common/abort.ts";
 import type { Kit } from "../kit.ts";
 import type { Candidate, ModelRef } from "../models/choice.ts";
 import type { ToolCallMade, TurnResult } from "../models/turn.ts";
+import { madeFromRow, madeFromRun } from "../traces/source.ts";
 import { requestBlocks } from "./attachments.ts";
 import { blankRow } from "./blank-row.ts";
 import { CallWatch } from "./call-watch.ts";
@@ -46,7 +47,9 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   const watch = new CallWatch();
   for (let turn = 1; ; turn++) {
     for (const steered of takeSteered(run, kit))
-      prompt.messages.push({ role: "user", content: [...contextParts(steered.context), ...userContent(requestBlocks(steered.request))] });
+      prompt.messages.push(
+        madeFromRun({ role: "user", content: [...contextParts(steered.context), ...userContent(requestBlocks(steered.request))] }, steered.id),
+      );
     const isLast = turn >= maxTurns || watch.isStuck || run.toolCallsLeft === 0;
     const answer = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1, isLast });
     const isTheirs = (call: { name: string }) => clientTools.has(call.name);
@@ -60,9 +63,9 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
     if (isLast && answer.toolCalls.length > result.toolCalls.length && !hasContent(message)) throw stillCalling();
     if (ours.length === 0) return { last: hasContent(message) ? message : undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
 
-    const results = await toolTurn(run, kit, { message, calls: ours, room: prompt.room, watch });
+    const { stored, results } = await toolTurn(run, kit, { message, calls: ours, room: prompt.room, watch });
     if (theirs.length > 0) return { last: undefined, toolCalls: theirs, stopReason: stopReasonOf(result) };
-    prompt.messages.push(answerOf(run, result), ...results.map((r) => toModelResult(r)));
+    prompt.messages.push(madeFromRow(answerOf(run, result), stored?.seq), ...results.map((r) => madeFromRow(toModelResult(r), r.seq)));
   }
 }
 

@@ -59,7 +59,7 @@ async function takeTurn(
     context: { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, trigger: run.request.trigger },
   };
   const made = await readTurn((stop) => provider.stream(request, { signal: stop }), { signal, idleMs: LIMIT_MS, onText: () => undefined });
-  run.countAside(withCost(made.usage, info?.cost));
+  run.countAside(withCost(made.usage, info?.cost), "notes");
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id };
   const target = { ...ids, signal, origin: run.origin, tools: run.request.tools };
   for (const { id, name, args, broken } of made.toolCalls) {

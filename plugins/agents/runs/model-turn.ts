@@ -5,7 +5,8 @@ import { infoOf } from "../models/catalog.ts";
 import type { Candidate } from "../models/choice.ts";
 import { withCost } from "../models/cost.ts";
 import { silenceLimits } from "../models/silence.ts";
-import { readTurn, type TurnResult } from "../models/turn.ts";
+import { readTurn, type TurnOptions, type TurnResult } from "../models/turn.ts";
+import type { Asked } from "../traces/run-trace.ts";
 import { explainOverflow, fitPrompt, shrinkAfterOverflow } from "./fit-prompt.ts";
 import { loggedCall } from "./logged-call.ts";
 import { type Prompt, withText } from "./prompt.ts";
@@ -27,6 +28,7 @@ interface Turn {
 export async function modelTurn(run: Run, kit: Kit, turn: Turn): Promise<TurnResult> {
   const { candidates, prompt } = turn;
   const shrunk = new Set<Candidate>();
+  run.trace.nextTurn();
   const windowOf = (candidate: Candidate) => infoOf(kit.catalog, candidate)?.contextWindow ?? 0;
   try {
     const { value } = await withFailover({
@@ -42,6 +44,7 @@ export async function modelTurn(run: Run, kit: Kit, turn: Turn): Promise<TurnRes
         return shrinkAfterOverflow(run, kit, { candidate, candidates, prompt, refusal: error.message });
       },
       isRoomier: (candidate, than) => windowOf(candidate) > windowOf(than),
+      onNotReady: ({ provider, model }, error) => run.trace.notReady({ provider: provider.id, model }, error, kit.ctx.clock.now()),
       onRetry: (candidate, error, pauseMs) =>
         kit.ctx.logger.warn(`run ${run.id}: ${candidate.provider.id}/${candidate.model} failed; retrying`, {
           fault: error.fault,
@@ -65,19 +68,13 @@ async function answerOf(
   await fitPrompt(run, kit, { candidate, candidates, prompt });
   run.beginMessage();
   const clientTools = new Set(run.request.clientTools?.map(({ name }) => name));
-  const call = () =>
-    loggedCall(run, kit, { candidate, prompt }, () =>
-      readTurn((signal) => candidate.provider.stream(requestFor(run, kit, { candidate, prompt, isFirst, isLast }), { signal }), {
-        signal: run.signal,
-        ...silenceLimits(kit.config, candidate.provider),
-        onSilence: (silentMs) => kit.events.waiting(run, silentMs),
-        onText: (delta) => kit.events.text(run, delta),
-        onReasoning: (delta) => kit.events.reasoning(run, delta),
-        onToolInput: (made, delta) => {
-          if (clientTools.has(made.name)) kit.events.toolInput(run, made, delta);
-        },
-      }),
+  const listeners = listenersOf(run, kit, { candidate, clientTools });
+  const call = async () => {
+    const request = requestFor(run, kit, { candidate, prompt, isFirst, isLast });
+    return run.trace.attempt(asked(run, kit, { request, prompt, candidate, isLast }), () =>
+      loggedCall(run, kit, { candidate, prompt }, () => readTurn((signal) => candidate.provider.stream(request, { signal }), listeners)),
     );
+  };
   const made = await call().catch((error: unknown) => {
     // Once more without the agent's own tools; the caller's are its own to leave out.
     if (clientTools.size > 0 || !kit.toolSupport.learn(candidate, error)) throw error;
@@ -92,7 +89,42 @@ async function answerOf(
   if (finish !== "content_filter" && isEnd) return answered;
   run.count(answered.usage);
   const [fault, what] = finish === "content_filter" ? (["content_filter", "withheld"] as const) : (["empty", "empty"] as const);
+  run.trace.rejected(fault);
   throw new ModelError(fault, `provider "${candidate.provider.id}": the answer was ${what}`);
+}
+
+function asked(
+  run: Run,
+  kit: Kit,
+  { candidate, request, prompt, isLast }: { candidate: Candidate; request: ModelRequest; prompt: Prompt; isLast: boolean },
+): Asked {
+  return {
+    request,
+    prompt,
+    provider: candidate.provider.id,
+    isLast,
+    isWithoutTools: !offersOwnTools(run, kit, candidate),
+    input: infoOf(kit.catalog, candidate)?.input,
+    cost: () => infoOf(kit.catalog, candidate)?.cost,
+    clock: kit.ctx.clock,
+  };
+}
+
+function listenersOf(
+  run: Run,
+  kit: Kit,
+  { candidate, clientTools }: { candidate: Candidate; clientTools: ReadonlySet<string> },
+): TurnOptions {
+  return {
+    signal: run.signal,
+    ...silenceLimits(kit.config, candidate.provider),
+    onSilence: (silentMs) => kit.events.waiting(run, silentMs),
+    onText: (delta) => kit.events.text(run, delta),
+    onReasoning: (delta) => kit.events.reasoning(run, delta),
+    onToolInput(made, delta) {
+      if (clientTools.has(made.name)) kit.events.toolInput(run, made, delta);
+    },
+  };
 }
 
 function select(run: Run, kit: Kit, { provider, model }: Candidate): void {

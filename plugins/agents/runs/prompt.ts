@@ -19,6 +19,9 @@ export interface Prompt {
   system: string;
   /** The same for a request that offers no tools of the agent. */
   systemWithoutTools: string;
+  /** Parts of both, with an empty line between them. */
+  parts: readonly string[];
+  partsWithoutTools: readonly string[];
   tools: ModelToolSpec[];
   messages: PromptMessage[];
   /** Tokens of the system prompt and the tools. */
@@ -41,17 +44,21 @@ export async function buildPrompt(run: Run, kit: Kit): Promise<Prompt> {
   const specs = kit.tools.specs(run.agent, run).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const names = specs.map((s) => s.name);
   const citations = names.includes("memory_search") ? citationsFor(run, kit, isGroup) : "none";
-  const parts = await hooked(run, kit, { system: systemParts(run.agent, { files, citations, tools: names }), tools: names });
-  const toText = (to: readonly string[]) => {
-    const stable = withTools(parts.system, { from: names, to, citations });
-    return [...stable, situation(run), run.request.extraSystem ?? "", ...parts.context].filter((p) => p !== "").join("\n\n");
+  const hookedParts = await hooked(run, kit, { system: systemParts(run.agent, { files, citations, tools: names }), tools: names });
+  const partsFor = (to: readonly string[]) => {
+    const stable = withTools(hookedParts.system, { from: names, to, citations });
+    return [...stable, situation(run), run.request.extraSystem ?? "", ...hookedParts.context].filter((p) => p !== "");
   };
-  const tools = specs.filter((s) => parts.tools.includes(s.name));
-  const system = toText(tools.map((s) => s.name));
+  const tools = specs.filter((s) => hookedParts.tools.includes(s.name));
+  const parts = partsFor(tools.map((s) => s.name));
+  const partsWithoutTools = partsFor([]);
+  const system = parts.join("\n\n");
   const messages = await conversation(run, kit);
   return {
     system,
-    systemWithoutTools: toText([]),
+    systemWithoutTools: partsWithoutTools.join("\n\n"),
+    parts,
+    partsWithoutTools,
     tools,
     fixed: textTokens(system) + toolsTokens([...tools, ...(run.request.clientTools ?? [])]),
     room: LEAST_ROOM_TOKENS,

@@ -4,6 +4,8 @@ import { type HeartbeatRun, MAX_TOOL_CALLS } from "../heartbeat/heartbeat-run.ts
 import { createReplyFilter } from "../heartbeat/reply-filter.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { addUsage, noUsage } from "../models/turn.ts";
+import { RunTrace } from "../traces/run-trace.ts";
+import type { StoredAside } from "../traces/stored-trace.ts";
 import { EventLog } from "./event-log.ts";
 import { type AbortReason, RunAborted } from "./failure.ts";
 import { createFrameStripper } from "./frame-stripper.ts";
@@ -76,6 +78,7 @@ export class Run {
   /** Connections that started or joined the run. */
   readonly participants = new Set<string>();
   readonly log = new EventLog();
+  readonly trace = new RunTrace();
   readonly done: Promise<StoredOutcome>;
   job: LaneJob | undefined;
   hold: Disposable | undefined;
@@ -218,8 +221,9 @@ export class Run {
   }
 
   /** Counts a request whose answer does not belong to the conversation. */
-  countAside(usage: Usage): void {
+  countAside(usage: Usage, what: StoredAside["what"]): void {
     this.usage = addUsage(this.usage, usage);
+    this.trace.aside({ what, usage });
   }
 
   /** Counts one request of a model. */

@@ -1,4 +1,4 @@
-import type { RunRequest, ToolResult } from "svc/sdk";
+import type { MessageRow, RunRequest, ToolResult } from "svc/sdk";
 import { reached } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import type { ToolCallMade } from "../models/turn.ts";
@@ -31,7 +31,11 @@ interface Turn {
  * Stores the calls, runs them, stores their results, in the order of the calls. Neighbouring calls of tools that only read run together, others alone; the result
  * of a call is stored before the next one begins. A message that joins the turn meanwhile is read before what has not begun.
  */
-export async function toolTurn(run: Run, kit: Kit, { message, calls, room, watch }: Turn): Promise<NewMessage[]> {
+export async function toolTurn(
+  run: Run,
+  kit: Kit,
+  { message, calls, room, watch }: Turn,
+): Promise<{ stored: MessageRow | undefined; results: MessageRow[] }> {
   await reached("agents.before-calls");
   const [stored] = await commitRun(run, kit, { messages: [message] });
   await reached("agents.after-calls");
@@ -39,7 +43,7 @@ export async function toolTurn(run: Run, kit: Kit, { message, calls, room, watch
   if (stored && session) kit.events.message(session, stored);
   for (const { name } of calls) await kit.tools.ready(name);
   const clamp = new ResultClamp(room);
-  const results: NewMessage[] = [];
+  const results: MessageRow[] = [];
   for (const group of groupsOf(calls, (name) => kit.tools.traits(run.agent, name)?.readOnly === true)) {
     const isSkipped = results.length > 0 && steeringWaits(run, kit);
     const made = await runTogether(run, kit, group, isSkipped);
@@ -50,12 +54,12 @@ export async function toolTurn(run: Run, kit: Kit, { message, calls, room, watch
     });
     // What fails because its run is stopped may have had its effect: it stays without a result, which says so.
     const isStopped = run.signal.aborted;
-    await commitRun(run, kit, { messages: isStopped ? rows.filter(({ isError }) => !isError) : rows });
+    const kept = await commitRun(run, kit, { messages: isStopped ? rows.filter(({ isError }) => !isError) : rows });
     run.signal.throwIfAborted();
     await reached("agents.after-results");
-    results.push(...rows);
+    results.push(...kept);
   }
-  return results;
+  return { stored, results };
 }
 
 /** Neighbouring calls of tools that only read, up to eight, and each other call by itself. Pure. */
@@ -80,7 +84,8 @@ async function runTogether(run: Run, kit: Kit, calls: readonly ToolCallMade[], i
 
 /** Announces a call and checks it. @returns what runs the tool; never rejects */
 async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean): Promise<() => Promise<ToolResult>> {
-  const startedAt = kit.ctx.clock.now();
+  const { clock } = kit.ctx;
+  const [startedAt, from] = [clock.now(), clock.monotonic()];
   kit.events.toolStart(run, call, await present(kit, run.sessionKey));
   const progress = createProgress((text) => kit.events.toolUpdate(run, call, text));
   const prepared = isSkipped ? Promise.reject(new Error(SKIPPED)) : prepare(run, kit, call, progress.update);
@@ -88,9 +93,12 @@ async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean)
     (go) => ({ go }),
     (error: unknown) => ({ failed: isSkipped ? skipped : toolFailure(error) }),
   );
+  const readyAt = clock.monotonic();
   return async () => {
     const result = "failed" in ready ? ready.failed : await carriedOut(ready.go);
     progress.dispose();
+    const took = { at: startedAt, ms: clock.monotonic() - from, waitedMs: readyAt - from };
+    run.trace.tool(call, { ...took, isError: result.isError === true });
     const session = await present(kit, run.sessionKey);
     if (!run.signal.aborted) kit.events.toolEnd(run, { ...call, startedAt }, { result, session });
     return result;

@@ -1,6 +1,7 @@
 import { type AssistantPart, type MessageBlock, type MessageRow, oneLine, type UserPart } from "svc/sdk";
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 import { contextOf } from "../sessions/sender.ts";
+import { addRow, madeFromRow } from "../traces/source.ts";
 import { NO_RESULT } from "./open-calls.ts";
 import { pictureSize } from "./picture-size.ts";
 import { contextParts, type PromptMessage, type UserImage } from "./replay-to-model.ts";
@@ -51,26 +52,30 @@ export function toModelMessages(
       const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || isSameTurn(rows[i - 1], row);
       const before = joins ? out.at(-1) : undefined;
       // Not every vendor takes two messages of a user in a row.
-      if (before?.role === "user") for (const block of content) before.content.push(block);
-      else out.push({ role: "user", content });
+      if (before?.role === "user") {
+        for (const block of content) before.content.push(block);
+        addRow(before, row.seq);
+      } else out.push(madeFromRow({ role: "user", content }, row.seq));
       continue;
     }
     const content = answerParts(row);
     if (content.every(({ type }) => type === "reasoning")) continue;
-    const { provider, model, usage, seq } = row;
-    out.push({
-      role: "assistant",
-      content,
-      ...(provider === undefined || model === undefined ? {} : { writtenBy: { provider, model } }),
-      ...(usage && usage.total > 0 && seq > countedAfter ? { usedTokens: usage.total } : {}),
-    });
+    out.push(madeFromRow({ role: "assistant", content, ...writerOf(row, countedAfter) }, row.seq));
     const toolCalls = content.flatMap((part) => (part.type === "toolCall" ? [part] : []));
     for (const call of toolCalls) {
       // Some vendors number their calls anew in each turn: the next free result after the call is meant.
-      out.push(toolMessage(call, results.take(call.id, i), shown));
+      const result = results.take(call.id, i);
+      out.push(madeFromRow(toolMessage(call, result, shown), result?.seq));
     }
   }
   return out;
+}
+
+function writerOf({ provider, model, usage, seq }: MessageRow, countedAfter: number): Pick<PromptMessage, "writtenBy" | "usedTokens"> {
+  return {
+    ...(provider === undefined || model === undefined ? {} : { writtenBy: { provider, model } }),
+    ...(usage && usage.total > 0 && seq > countedAfter ? { usedTokens: usage.total } : {}),
+  };
 }
 
 /** The results among `rows`, in order, each handed out once. */
@@ -121,7 +126,7 @@ export function resultContent(content: readonly MessageBlock[], shown?: Readonly
 }
 
 /** The parts of a stored answer. One that was cut off keeps its text: its reasoning is not whole, and its vendor would refuse it. */
-function answerParts({ content, aborted, stopReason }: MessageRow): AssistantPart[] {
+export function answerParts({ content, aborted, stopReason }: MessageRow): AssistantPart[] {
   const isCut = aborted === true || stopReason === "error";
   return content.flatMap((block): AssistantPart[] => {
     switch (block.type) {

@@ -47,7 +47,7 @@ export async function deleteSession(
     await Promise.all(active.map((run) => run.done));
     await commitFor(key, kit, [
       { op: "session.delete", key, deleteTranscript: params.deleteTranscript, expectedSessionId: row.sessionId },
-      ...(params.deleteTranscript ? [] : await archiveOps(kit, row)),
+      ...(params.deleteTranscript ? await kit.traces.dropOps({ sessionId: row.sessionId }) : await archiveOps(kit, row)),
     ]);
     kit.events.sessionGone(row);
     kit.ends.ended({ sessionKey: key, agentId: row.agentId, sessionId: row.sessionId }, "deleted");

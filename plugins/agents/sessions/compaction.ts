@@ -5,7 +5,7 @@ import { textOf } from "../runs/transcript.ts";
 export const COMPACTION_KIND = "compaction";
 
 /** Text in the place of an older result of a tool. */
-const CLEARED = "[cleared]";
+export const CLEARED = "[cleared]";
 /** Messages before `keptFrom` that one row may name. */
 export const MAX_ALSO_KEPT = 100;
 

@@ -57,6 +57,7 @@ export function createMaintenanceJob(kit: Kit): MaintenanceJob {
       const report = await maintainSessions(kit, { signal, now: at });
       last = { at, report };
       if (report) logReport(kit, report);
+      await kit.traces.maintain(signal);
     } catch (error) {
       if (signal.aborted) return;
       last = { at, error: messageOf(error) };

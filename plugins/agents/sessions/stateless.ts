@@ -79,7 +79,7 @@ async function forgetSession(kit: Kit, { runId, sessionKey, sessionId }: Request
   if (!isOurs || runsOf(kit, sessionKey).length > 0) return false;
   const remove: StoreOp = { op: "session.delete", key: sessionKey, deleteTranscript: true, expectedSessionId: sessionId, ifNoEvents: true };
   try {
-    await kit.store().commit([remove, ...row]);
+    await kit.store().commit([remove, ...row, ...(await kit.traces.dropOps({ sessionId }))]);
   } catch (error) {
     if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed")) return false;
     throw error;

@@ -1,0 +1,44 @@
+import type { PromptMessage } from "../runs/replay-to-model.ts";
+import type { ComposedMessage } from "./stored-trace.ts";
+
+/** Where a message of a prompt comes from, so that a trace need not hold its text. */
+export type MessageSource = Pick<ComposedMessage, "rows" | "notes" | "run">;
+
+const sources = new WeakMap<PromptMessage, MessageSource & { rows?: number[] }>();
+
+/** Remembers that a message was made from a row of the transcript. Rows that are not stored have the number 0. */
+export function madeFromRow(message: PromptMessage, seq: number | undefined): PromptMessage {
+  if (seq) sources.set(message, { rows: [seq] });
+  return message;
+}
+
+/** Remembers that a row was added to a message; one that is not stored makes it a message that no rows have. */
+export function addRow(message: PromptMessage, seq: number): void {
+  const source = sources.get(message);
+  // In place: one message may have thousands of rows.
+  if (source?.rows && seq > 0) source.rows.push(seq);
+  else sources.delete(message);
+}
+
+/** Remembers that a message is that of a run which joined the turn. */
+export function madeFromRun(message: PromptMessage, run: string): PromptMessage {
+  sources.set(message, { run });
+  return message;
+}
+
+/** Remembers a text that was put in front of a message: a note, or the row of a compaction whose summary it is. */
+export function noteInFront(message: PromptMessage, note: number | string): void {
+  const before = sources.get(message);
+  if (before) sources.set(message, { ...before, notes: [note, ...(before.notes ?? [])] });
+}
+
+/** A message that is the summary of a compaction and nothing else. */
+export function madeFromSummary(message: PromptMessage, seq: number): PromptMessage {
+  sources.set(message, { notes: [seq] });
+  return message;
+}
+
+/** Undefined for a message that no row has. */
+export function sourceOf(message: PromptMessage): MessageSource | undefined {
+  return sources.get(message);
+}
