@@ -268,6 +268,7 @@ export const hooks = {
   ),
   "agent.end": hook<
     RunIds & {
+      /** `replay`: another model was asked what a run had asked; no run of the session. */
       trigger: string;
       status: "ok" | "error";
       ms: number;

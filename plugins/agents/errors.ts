@@ -108,5 +108,17 @@ export const agentErrors = defineErrors({
     rpc: "INVALID_REQUEST",
     expose: { type: { type: "string" }, currentHash: { type: ["string", "null"] } },
   },
+  "trace-missing": {
+    message: 'there is nothing to explain of run "{run}": {reason}',
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    details: "TRACE_MISSING",
+  },
+  "replay-incomplete": {
+    message: 'run "{run}" cannot be replayed: {reason}',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "REPLAY_INCOMPLETE",
+  },
   "run-failed": { message: "{message}", http: 502, rpc: "UNAVAILABLE" },
 });

@@ -10,6 +10,7 @@ import { registerSessionChanges } from "./rpc/session-changes.ts";
 import { registerSessionsMethods } from "./rpc/sessions.ts";
 import { registerSystemMethods } from "./rpc/system.ts";
 import { registerToolMethods } from "./rpc/tools.ts";
+import { registerTraceMethods } from "./rpc/traces.ts";
 
 /** Agents, their sessions and their runs: takes a message, lets a model answer it with the help of tools, and stores all of it. */
 export default definePlugin({
@@ -29,6 +30,7 @@ export default definePlugin({
     registerSessionChanges(ctx, kit, runner);
     registerSystemMethods(ctx, service);
     registerHeartbeatMethods(ctx, heartbeats);
+    registerTraceMethods(ctx, kit);
     return life;
   },
 });

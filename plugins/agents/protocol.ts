@@ -8,11 +8,12 @@ import { runsResults } from "./protocol/results/runs.ts";
 import { sessionsResults } from "./protocol/results/sessions.ts";
 import { systemResults } from "./protocol/results/system.ts";
 import { toolsResults } from "./protocol/results/tools.ts";
+import { tracesResults } from "./protocol/results/traces.ts";
 
 /** Part of the protocol that this plugin serves. The manifest names this module; `svc.protocol.json` is written from it. */
 export default {
   methods: servedMethods,
-  results: { ...agentsResults, ...modelsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults },
+  results: { ...agentsResults, ...modelsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults, ...tracesResults },
   events: sessionsEvents,
   errors: [agentErrors],
 } satisfies PluginProtocol;

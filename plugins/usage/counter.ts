@@ -50,16 +50,18 @@ export class UsageCounter {
     model = "",
     status,
     usage,
+    isReplay = false,
   }: {
     agentId: string;
     model?: string | undefined;
     status: "ok" | "error";
     usage: unknown;
+    isReplay?: boolean;
   }): void {
     const day = this.#days.of(this.#deps.clock.now());
     const key = `${day}/${agentId}/${model}`;
     const before = this.#waiting.get(key)?.totals ?? nothing;
-    this.#waiting.set(key, { day, agentId, model, totals: sum(before, totalsOf(usage, status)) });
+    this.#waiting.set(key, { day, agentId, model, totals: sum(before, totalsOf(usage, status, isReplay)) });
     const [oldest] = this.#waiting.keys();
     if (this.#waiting.size > MAX_WAITING && oldest !== undefined) {
       this.#waiting.delete(oldest);

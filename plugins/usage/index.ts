@@ -12,7 +12,7 @@ export default definePlugin({
   svc: { api: "^1.0.0" },
   setup(ctx) {
     const counter = new UsageCounter({ store: () => ctx.service("store@2"), timers: ctx.timers, clock: ctx.clock, logger: ctx.logger });
-    ctx.on("agent.end", ({ agentId, status, usage, model }) => counter.add({ agentId, model, status, usage }));
+    ctx.on("agent.end", ({ trigger, ...run }) => counter.add({ ...run, isReplay: trigger === "replay" }));
     registerUsageMethods(ctx, counter);
     ctx.on("gateway.stopping", () => settledWithin(counter.flushed(), FLUSH_MS));
     return { stop: () => settledWithin(counter.flushed(), FLUSH_MS) };

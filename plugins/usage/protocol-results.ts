@@ -4,13 +4,14 @@ const text = z.string();
 const count = z.number().int().min(0);
 const totals = {
   runs: count,
+  replays: count.describe("runs that were asked again of another model (`runs.replay`); none of `runs`"),
   errors: count,
   input: count.describe("tokens of prompts, without those of the vendor's cache"),
   output: count,
   cacheRead: count,
   cacheWrite: count,
   costUsd: z.number().exactOptional().describe("absent where no price is known"),
-  unpriced: count.describe("runs with tokens whose price is not known"),
+  unpriced: count.describe("runs and replays with tokens whose price is not known"),
 };
 
 /** Payloads of the answers; for documents, types and tests: the running plugin never loads them. */

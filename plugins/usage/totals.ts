@@ -1,6 +1,8 @@
 /** Sums of runs. Cost in billionths of a US dollar, so that sums of small prices stay exact. */
 export interface Totals {
   runs: number;
+  /** Runs that were asked again of another model; none of `runs`. */
+  replays: number;
   errors: number;
   input: number;
   output: number;
@@ -13,6 +15,7 @@ export interface Totals {
 
 export const nothing: Readonly<Totals> = {
   runs: 0,
+  replays: 0,
   errors: 0,
   input: 0,
   output: 0,
@@ -26,7 +29,7 @@ const NANOS = 1_000_000_000;
 const counts = ["input", "output", "cacheRead", "cacheWrite"] as const;
 
 /** A run as its hook tells it; what is missing or no count is zero. */
-export function totalsOf(usage: unknown, status: "ok" | "error"): Totals {
+export function totalsOf(usage: unknown, status: "ok" | "error", isReplay = false): Totals {
   const given = (typeof usage === "object" && usage !== null ? usage : {}) as Record<string, unknown>;
   const count = (name: string) => {
     const value = given[name];
@@ -36,7 +39,8 @@ export function totalsOf(usage: unknown, status: "ok" | "error"): Totals {
   const [input = 0, output = 0, cacheRead = 0, cacheWrite = 0] = counts.map(count);
   const isUsed = input + output + cacheRead + cacheWrite > 0;
   return {
-    runs: 1,
+    runs: isReplay ? 0 : 1,
+    replays: isReplay ? 1 : 0,
     errors: status === "error" ? 1 : 0,
     input,
     output,

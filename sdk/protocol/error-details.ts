@@ -60,6 +60,7 @@ export interface ErrorDetailsByCode {
   RATE_LIMIT: unknown;
   RATE_LIMITED: { method?: string; limit?: string };
   REFUSAL: unknown;
+  REPLAY_INCOMPLETE: unknown;
   SCOPES_EXCEED_TOKEN: unknown;
   SECRETS_RELOAD_REJECTED: unknown;
   SESSION_MISSING: unknown;
@@ -68,6 +69,7 @@ export interface ErrorDetailsByCode {
   STORAGE_UNAVAILABLE: { reason?: string };
   TIMEOUT: unknown;
   TOO_MANY_SUBSCRIPTIONS: unknown;
+  TRACE_MISSING: unknown;
   TURN_LIMIT: unknown;
   UNKNOWN_AGENT_ID: { agentId?: string };
   UNKNOWN_CHANNEL: { channel?: string };

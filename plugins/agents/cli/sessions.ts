@@ -1,5 +1,6 @@
 import { type CliClient, type CliContext, type CliValues, commonErrors, defineCommand, printableLine, type ResultOf } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
+import { localTime } from "./local-time.ts";
 
 const PAGE = 500;
 const MAX_TEXT_CHARS = 1_000_000;
@@ -186,12 +187,6 @@ function printMessage(cli: CliContext, message: Message): void {
 function nameOf(block: Exclude<Message["content"], string>[number]): string[] {
   const name = "name" in block ? block.name : "fileName" in block ? block.fileName : undefined;
   return name === undefined ? [] : [printableLine(name)];
-}
-
-function localTime(ms: number): string {
-  const d = new Date(ms);
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${two(d.getHours())}:${two(d.getMinutes())}`;
 }
 
 function required(key: string | undefined): string {

@@ -14,7 +14,7 @@ import { forModel } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
 
 /** Said to a model that may call no more tools. */
-const LAST_TURN = "System: You have used all turns with tools. Answer now with what you know, and say what is missing.";
+export const LAST_TURN = "System: You have used all turns with tools. Answer now with what you know, and say what is missing.";
 
 interface Turn {
   candidates: readonly Candidate[];

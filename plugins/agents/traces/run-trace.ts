@@ -212,7 +212,10 @@ function plainMessage(message: PromptMessage, cut: (text: string) => string): Mo
     return { role: "tool", toolCallId, name, text: cut(text), ...(isError ? { isError } : {}) };
   }
   if (message.role === "user") {
-    const content = message.content.map((part) => ({ type: "text" as const, text: part.type === "text" ? cut(part.text) : `[${part.type}]` }));
+    const content = message.content.map((part) => ({
+      type: "text" as const,
+      text: part.type === "text" ? cut(part.text) : `[${part.type}]`,
+    }));
     return { role: "user", content };
   }
   return { role: "assistant", content: message.content.map((part) => plainPart(part, cut)) };

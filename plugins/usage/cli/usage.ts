@@ -38,9 +38,10 @@ function showSummary(cli: CliContext, { by, from, to, rows, total }: Summary): v
   if (rows.length === 0) return cli.stdout.line(`No runs from ${from} to ${to}.`);
   const all = rows.length > 1 ? [...rows, { name: "total", ...total }] : rows;
   cli.stdout.table([by.toUpperCase(), "RUNS", "IN", "OUT", "CACHED", "COST"], all.map(lineOf));
+  if (total.replays > 0) cli.stdout.line(`The tokens of ${total.replays} replays (svc runs replay) are among them.`);
   if (total.unpriced > 0) {
     cli.stdout.line(
-      `${total.unpriced} of ${total.runs} runs used models without a price (models.providers.<id>.models[].cost); they are not in the cost.`,
+      `${total.unpriced} of ${total.runs + total.replays} runs used models without a price (models.providers.<id>.models[].cost); they are not in the cost.`,
     );
   }
 }
