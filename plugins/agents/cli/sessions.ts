@@ -175,7 +175,9 @@ function printList(cli: CliContext, { sessions, totalCount }: ResultOf<"sessions
 
 function printMessage(cli: CliContext, message: Message): void {
   const who = message.role === "toolResult" ? `tool ${printableLine(message.toolName ?? "")}` : message.role;
-  cli.stdout.line(cli.color.dim(`${localTime(message.timestamp)}  ${who}`));
+  const { runId } = message.__svc;
+  const run = message.role === "assistant" && runId !== undefined ? `  run ${printableLine(runId)}` : "";
+  cli.stdout.line(cli.color.dim(`${localTime(message.timestamp)}  ${who}${run}`));
   const blocks = typeof message.content === "string" ? [{ type: "text" as const, text: message.content }] : message.content;
   for (const block of blocks) {
     if (block.type === "text") cli.stdout.line(block.text);

@@ -3,7 +3,16 @@ import type { ModelMessage, ModelToolSpec, RunOutcome } from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
 import type { Run } from "../runs/run.ts";
 import type { RunTrace, TracedPrompt } from "./run-trace.ts";
-import type { LiteralMessage, StoredBlock, StoredList, StoredMessage, StoredPrompt, StoredTrace } from "./stored-trace.ts";
+import type {
+  ComposedMessage,
+  GivenMessages,
+  LiteralMessage,
+  StoredBlock,
+  StoredList,
+  StoredMessage,
+  StoredPrompt,
+  StoredTrace,
+} from "./stored-trace.ts";
 
 /** Longest text of one block: of a part of the system prompt, of the tools. */
 const MAX_BLOCK_CHARS = 262_144;
@@ -135,15 +144,17 @@ async function storedList(messages: readonly StoredMessage[], chars: number, red
       const isNext = Array.isArray(before) ? before[1] === message - 1 : before === message - 1;
       if (isNext) out[out.length - 1] = [Array.isArray(before) ? before[0] : message - 1, message];
       else out.push(message);
-    } else if (Array.isArray(message)) out.push(message);
-    else out.push(await masked(message as Exclude<typeof message, readonly [number, number]>, redact));
+    } else if (isGiven(message)) {
+      if (before !== undefined && isGiven(before)) out[out.length - 1] = { given: before.given + message.given };
+      else out.push(message);
+    } else out.push(Array.isArray(message) ? message : await masked(message as ComposedMessage | LiteralMessage, redact));
   }
   return { messages: out, chars };
 }
 
-async function masked(message: Extract<StoredMessage, object>, redact: Means["redact"]): Promise<StoredMessage> {
-  if ("literal" in message) return { ...message, literal: await maskedMessage(message.literal, redact) };
-  if (!("notes" in message) || !message.notes) return message;
+async function masked(message: ComposedMessage | LiteralMessage, redact: Means["redact"]): Promise<StoredMessage> {
+  if (isLiteral(message)) return { ...message, literal: await maskedMessage(message.literal, redact) };
+  if (!message.notes) return message;
   return { ...message, notes: await Promise.all(message.notes.map((note) => (typeof note === "string" ? redact(note) : note))) };
 }
 
@@ -180,6 +191,10 @@ function limitLiterals(lists: readonly StoredList[]): string[] {
 
 export function isLiteral(message: StoredMessage): message is LiteralMessage {
   return typeof message === "object" && "literal" in message;
+}
+
+export function isGiven(message: StoredMessage): message is GivenMessages {
+  return typeof message === "object" && "given" in message;
 }
 
 function emptied(message: ModelMessage): ModelMessage {

@@ -1,14 +1,17 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MessageRow, Store } from "svc/sdk";
 import type { PromptMessage } from "../runs/replay-to-model.ts";
 import { answerParts, resultContent, textOf, userContent } from "../runs/transcript.ts";
 import { SUMMARY_HEAD } from "../sessions/compaction.ts";
-import { isLiteral } from "./make-trace.ts";
+import { isGiven, isLiteral } from "./make-trace.ts";
 import { charsOf } from "./run-trace.ts";
-import type { ComposedMessage, StoredAttempt, StoredMessage, StoredTrace } from "./stored-trace.ts";
+import type { ComposedMessage, GivenMessages, LiteralMessage, StoredAttempt, StoredMessage, StoredTrace } from "./stored-trace.ts";
 
 /** Rows that are read with others although nobody asked for them, rather than in a reading of their own. */
 const GAP_ROWS = 20;
-const PAGE_ROWS = 500;
+const PAGE_ROWS = 200;
+/** Of one reading: a few milliseconds. */
+const PAGE_BYTES = 1024 * 1024;
 /** Rows behind the prompt that are looked at for those of the run. */
 const MAX_OWN_ROWS = 3_000;
 /** Rows that were stored so long after its end are not the run's. */
@@ -41,10 +44,11 @@ export async function readRows({ messages }: Pick<Store, "messages">, sessionId:
     while (at + 1 < seqs.length && (seqs[at + 1] as number) - (seqs[at] as number) <= GAP_ROWS) at += 1;
     const last = seqs[at] as number;
     for (let after = first - 1; after < last; ) {
-      const page = await messages.scan(sessionId, after, Math.min(PAGE_ROWS, last - after));
+      const page = await messages.scan(sessionId, after, Math.min(PAGE_ROWS, last - after), { maxBytes: PAGE_BYTES });
       if (page.length === 0) break;
       for (const row of page) found.set(row.seq, row);
       after = page.at(-1)?.seq ?? last;
+      await nextTurn();
     }
     at += 1;
   }
@@ -56,7 +60,7 @@ export function rowsOf(messages: readonly StoredMessage[]): number[] {
   return messages.flatMap((message) => {
     if (typeof message === "number") return [message];
     if (isPair(message)) return Array.from({ length: message[1] - message[0] + 1 }, (_, i) => message[0] + i);
-    if (isLiteral(message)) return [];
+    if (isLiteral(message) || isGiven(message)) return [];
     return [...(message.rows ?? []), ...(message.notes ?? []).filter((note) => typeof note === "number")];
   });
 }
@@ -70,11 +74,12 @@ export async function ownRows(store: Pick<Store, "messages">, trace: StoredTrace
   if (from === undefined) return (await store.messages.page(trace.sessionId, { limit: PAGE_ROWS })).filter(isOwn);
   const own: MessageRow[] = [];
   for (let after = from; after < from + MAX_OWN_ROWS; ) {
-    const page = await store.messages.scan(trace.sessionId, after, PAGE_ROWS);
+    const page = await store.messages.scan(trace.sessionId, after, PAGE_ROWS, { maxBytes: PAGE_BYTES });
     own.push(...page.filter(isOwn));
     const last = page.at(-1);
     if (!last || last.ts > trace.endedAt + AFTER_MS) break;
     after = last.seq;
+    await nextTurn();
   }
   return own;
 }
@@ -85,30 +90,53 @@ export function rebuildPrompt(
   attempt: Pick<StoredAttempt, "list" | "messages">,
   { rows, own }: { rows: Rows; own: readonly MessageRow[] },
 ): RebuiltPrompt {
-  const list = trace.lists[attempt.list];
-  const notes: string[] = [];
-  const parts = (list?.messages ?? []).flatMap((message) => (isPair(message) ? rowsOf([message]) : [message]));
-  let chars = 0;
-  const rebuilt = parts.map((part): RebuiltMessage => {
-    if (isLiteral(part)) return { message: part.literal, media: 0, isCut: part.cut === true };
-    const composed: ComposedMessage = typeof part === "number" ? { rows: [part] } : (part as ComposedMessage);
-    const made = composedMessage(composed, { rows, own });
-    if (made) {
-      const added = (composed.notes ?? []).reduce<number>((sum, note) => sum + (typeof note === "string" ? note.length : 0), 0);
-      chars += charsOf(made) - added;
-    }
-    return { message: made ?? gone, media: composed.media ?? 0, isCut: made === undefined };
-  });
-  const missing = rebuilt.filter(({ isCut }) => isCut).length;
-  if (parts.length < attempt.messages) notes.push("the messages are not stored: there was no room for them in the trace");
-  else if (missing > 0) notes.push(`${missing} of ${attempt.messages} messages are not stored in full any more`);
-  else if (list && chars !== list.chars)
-    notes.push("the transcript does not hold what was sent: messages were left out or shortened since");
-  return { messages: rebuilt.slice(0, attempt.messages), notes };
+  const list = trace.lists[attempt.list] ?? { messages: [], chars: 0 };
+  const all = list.messages.flatMap(singles).map((part) => rebuiltFrom(part, { rows, own }));
+  const messages = all.slice(0, attempt.messages);
+  const count = (is: (one: Rebuilt) => boolean) => messages.filter(is).length;
+  const [given, cut] = [count(({ isGiven }) => isGiven === true), count(({ isCut, isGiven }) => isCut && !isGiven)];
+  const isChanged = all.every(({ isCut, isGiven }) => !isCut || isGiven) && all.reduce((sum, { chars }) => sum + chars, 0) !== list.chars;
+  const of = `of ${attempt.messages} messages`;
+  const notes = [
+    ...(all.length < attempt.messages ? ["the messages are not stored: there was no room for them in the trace"] : []),
+    ...(given > 0 ? [`${given} ${of} came with the request of the caller, which keeps them, and are not stored`] : []),
+    ...(cut > 0 ? [`${cut} ${of} are not stored in full any more`] : []),
+    ...(isChanged ? ["the transcript does not hold what was sent: messages were left out or shortened since"] : []),
+  ];
+  return { messages: messages.map(({ message, media, isCut }) => ({ message, media, isCut })), notes };
 }
 
-/** In the place of a message whose rows are gone. */
-const gone: PromptMessage = { role: "user", content: [] };
+interface Rebuilt extends RebuiltMessage {
+  /** Characters that come from rows. */
+  chars: number;
+  isGiven?: true;
+}
+
+type Single = number | ComposedMessage | LiteralMessage | GivenMessages;
+
+/** Each message by itself. */
+function singles(message: StoredMessage): Single[] {
+  if (isPair(message)) return rowsOf([message]);
+  if (typeof message !== "number" && isGiven(message)) return [...message.given].map((role) => ({ given: role }));
+  return [message as Single];
+}
+
+function rebuiltFrom(part: Single, from: { rows: Rows; own: readonly MessageRow[] }): Rebuilt {
+  if (isGiven(part)) return { message: emptyOf(part.given), media: 0, isCut: true, chars: 0, isGiven: true };
+  if (isLiteral(part)) return { message: part.literal, media: 0, isCut: part.cut === true, chars: 0 };
+  const composed: ComposedMessage = typeof part === "number" ? { rows: [part] } : part;
+  const { media = 0, notes = [] } = composed;
+  const made = composedMessage(composed, from);
+  if (!made) return { message: emptyOf("u"), media, isCut: true, chars: 0 };
+  const added = notes.reduce<number>((sum, note) => sum + (typeof note === "string" ? note.length : 0), 0);
+  return { message: made, media, isCut: false, chars: charsOf(made) - added };
+}
+
+/** In the place of a message that is not stored. */
+function emptyOf(role: string): PromptMessage {
+  if (role === "t") return { role: "tool", toolCallId: "", name: "", text: "" };
+  return { role: role === "a" ? "assistant" : "user", content: [] };
+}
 
 function isPair(message: StoredMessage): message is readonly [number, number] {
   return Array.isArray(message);

@@ -70,7 +70,8 @@ async function replay(
   const read = await readTrace(kit, trace, (attempts) => attempts.findLast(({ turn }) => turn === attempts[0]?.turn));
   const incomplete = (reason: string) => agentErrors.replayIncomplete({ run: runId, reason });
   if (!read.attempt) throw incomplete("it asked no model");
-  if (read.prompt.messages.every(({ isCut }) => isCut)) throw incomplete("the messages of its prompt are no longer stored");
+  const [missing] = read.prompt.notes;
+  if (missing !== undefined && read.prompt.messages.some(({ isCut }) => isCut)) throw incomplete(missing);
   const candidate = await candidateFor(kit, trace, model);
   const hasTools = kit.toolSupport.has(candidate);
   const all = await readBlocks(kit.traces, trace.prompt, hasTools && !read.attempt.isWithoutTools ? {} : { isWithoutTools: true });

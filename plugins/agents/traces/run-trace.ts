@@ -170,6 +170,10 @@ export class RunTrace {
       list.messages.push(literalOf(message));
       return;
     }
+    if (source.isGiven) {
+      list.messages.push({ given: message.role[0] ?? "u" });
+      return;
+    }
     const { rows = [], notes = [], run } = source;
     const ownChars = notes.reduce<number>((sum, note) => sum + (typeof note === "string" ? note.length : 0), 0);
     list.chars += charsOf(message) - ownChars;

@@ -4,7 +4,7 @@ import type { ModelInput, ModelMessage, ToolChoice, Usage } from "svc/sdk";
  * A message of a prompt as a trace holds it. The transcript has the texts, so a number is the row that one message was made from, and a pair the first and
  * last of rows that follow each other, each of them one message.
  */
-export type StoredMessage = number | readonly [from: number, to: number] | ComposedMessage | LiteralMessage;
+export type StoredMessage = number | readonly [from: number, to: number] | ComposedMessage | LiteralMessage | GivenMessages;
 
 /** A message that is more than one row. */
 export interface ComposedMessage {
@@ -22,6 +22,11 @@ export interface LiteralMessage {
   literal: ModelMessage;
   /** Part of its text is left out. */
   cut?: true;
+}
+
+/** Messages that a caller sent with its request, as it does each time: they are its own to keep. A letter for the role of each: `u`, `a` or `t`. */
+export interface GivenMessages {
+  given: string;
 }
 
 /** Messages of a prompt, which grow with each turn; a compaction begins another list. */

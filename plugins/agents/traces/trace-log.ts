@@ -1,4 +1,5 @@
 import { type Clock, type Logger, messageOf, type Store, type StoreOp } from "svc/sdk";
+import { isStatelessKey } from "../sessions/stateless.ts";
 import type { MadeTrace } from "./make-trace.ts";
 import type { StoredBlock, StoredTrace } from "./stored-trace.ts";
 
@@ -7,8 +8,10 @@ const TRACES = "run-trace";
 const INDEX = "run-trace-index";
 const BLOCKS = "run-trace-block";
 
-/** What is kept: so many runs, so long, and so many characters of traces and blocks together. */
-export const traceLimits = { runs: 500, ageMs: 30 * 86_400_000, chars: 32 * 1024 * 1024 };
+/**
+ * What is kept: so many runs, of them so many requests of programs without a session of their own, so long, and so many characters of traces and blocks together.
+ */
+export const traceLimits = { runs: 500, singles: 4, ageMs: 30 * 86_400_000, chars: 32 * 1024 * 1024 };
 /** Runs that go with the end of one run. */
 const GOING_AT_ONCE = 8;
 const DELETED_AT_ONCE = 500;
@@ -20,6 +23,8 @@ interface Entry {
   at: number;
   chars: number;
   blocks: ReadonlyArray<readonly [name: string, chars: number]>;
+  /** Of a request without a session of its own. */
+  isSingle?: true;
 }
 
 interface Deps {
@@ -45,6 +50,8 @@ export class TraceLog {
   readonly #entries = new Map<string, Entry>();
   /** Blocks that are stored, with the number of traces that name them. */
   readonly #blocks = new Map<string, { uses: number; chars: number; isStored: boolean }>();
+  /** Those without a session of their own, the oldest first. */
+  readonly #singles = new Set<string>();
   #chars = 0;
   #loading: Promise<void> | undefined;
 
@@ -70,8 +77,9 @@ export class TraceLog {
     if (names.some((name) => !blocks.has(name) && !this.isKnown(name))) return undefined;
     void this.loaded();
     const { runId, sessionId } = trace;
+    const single = isStatelessKey(trace.sessionKey) ? { isSingle: true as const } : {};
     const sizes = names.map((name) => [name, blocks.get(name)?.text.length ?? this.#blocks.get(name)?.chars ?? 0] as const);
-    const entry: Entry = { runId, sessionId, at: trace.endedAt, chars: JSON.stringify(trace).length, blocks: sizes };
+    const entry: Entry = { runId, sessionId, at: trace.endedAt, chars: JSON.stringify(trace).length, blocks: sizes, ...single };
     const before = this.#entries.get(runId);
     this.#entries.delete(runId);
     this.#add(entry);
@@ -134,6 +142,7 @@ export class TraceLog {
 
   #add(entry: Entry): void {
     this.#entries.set(entry.runId, entry);
+    if (entry.isSingle) this.#singles.add(entry.runId);
     this.#chars += entry.chars;
     for (const [name, chars] of entry.blocks) {
       const known = this.#blocks.get(name);
@@ -148,6 +157,7 @@ export class TraceLog {
   #remove(runId: string): StoreOp[] {
     const entry = this.#entries.get(runId);
     this.#entries.delete(runId);
+    this.#singles.delete(runId);
     return [drop(TRACES, runId), drop(INDEX, runId), ...(entry ? this.#release(entry) : [])];
   }
 
@@ -165,8 +175,12 @@ export class TraceLog {
 
   /** The oldest go, a few at a time; the newest stays whatever its size. */
   #surplus(): StoreOp[] {
-    const { runs, chars } = this.#limits;
+    const { runs, chars, singles } = this.#limits;
     const ops: StoreOp[] = [];
+    for (let left = GOING_AT_ONCE; left > 0 && this.#singles.size > singles; left--) {
+      const [oldest] = this.#singles;
+      if (oldest !== undefined) ops.push(...this.#remove(oldest));
+    }
     for (let left = GOING_AT_ONCE; left > 0 && this.#entries.size > 1; left--) {
       if (this.#entries.size <= runs && this.#chars <= chars) break;
       const [oldest] = this.#entries.keys();
@@ -177,6 +191,7 @@ export class TraceLog {
 
   #forget(): void {
     this.#entries.clear();
+    this.#singles.clear();
     this.#blocks.clear();
     this.#chars = 0;
   }

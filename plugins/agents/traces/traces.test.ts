@@ -142,7 +142,8 @@ test("the prompt of an earlier turn is shown when it is asked for, and the newes
 
 test("another model is asked the same without a tool, a message or a change of the session", async () => {
   const runId = await ask("Who is my dentist?", "replayed");
-  const before = await gw.rpc("chat.history", { sessionKey: "replayed" });
+  const messages = async () => (await gw.rpc("chat.history", { sessionKey: "replayed" })).messages;
+  const before = await messages();
   const runs = await gw.rpc<{ total: { runs: number } }>("usage.summary");
 
   const played = await gw.rpc<JsonObject>("runs.replay", { runId, model: "other/script" });
@@ -164,7 +165,7 @@ test("another model is asked the same without a tool, a message or a change of t
   });
   expect(other.requests[0]?.system).toBe(second.requests.at(-2)?.system.replaceAll(SECRET, "[redacted]"));
   expect(JSON.stringify(other.requests)).not.toContain(SECRET);
-  expect(await gw.rpc("chat.history", { sessionKey: "replayed" })).toEqual(before);
+  expect(await messages()).toEqual(before);
   const counted = await eventually(async () => {
     const summary = await gw.rpc<{ rows: JsonObject[]; total: { runs: number } }>("usage.summary", { by: "model" });
     return summary.rows.some(({ replays }) => replays === 1) ? summary : undefined;
