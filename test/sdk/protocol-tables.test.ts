@@ -41,11 +41,11 @@ describe("the scope of every method", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
       words(`audit.list audit.verify channels.login gateway.doctor mcp.status mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
-      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions`);
+      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions sessions.explain runs.replay`);
     const readable = words(
-      "usage.summary usage.sessions mcp.status memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show",
+      "usage.summary usage.sessions mcp.status memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
     );
-    const writable = words("models.test messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
+    const writable = words("models.test runs.replay messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
     const scopeOf = (name: string) => {
       if (name === "messaging.pairing.revoke") return "pairing";
       return readable.includes(name) ? "read" : writable.includes(name) ? "write" : "admin";
@@ -147,6 +147,11 @@ describe("a bound of a param holds at the limit and not one past it:", () => {
     ["sessions.patch", "groupActivation", { key: "main" }, ["mention", "always", null], ["never"]],
     ["sessions.list", "sortBy", {}, ["updatedAt", "lastInteractionAt"], ["key"]],
     ["sessions.reset", "reason", { key: "main" }, ["new", "reset"], ["old"]],
+    ["sessions.explain", "newest", { sessionKey: "main" }, [1, 50], [0, 51]],
+    ["sessions.explain", "maxChars", { runId: "r" }, [100, 1_000_000], [99, 1_000_001]],
+    ["sessions.explain", "sessionKey", { runId: "r" }, [], ["main"]],
+    ["runs.replay", "timeoutMs", { runId: "r", model: "m" }, [1_000, 1_800_000], [999, 1_800_001]],
+    ["runs.replay", "model", { runId: "r" }, [text(256)], ["", text(257)]],
     ["config.patch", "replacePaths", { raw: "{}" }, [Array(256).fill("a")], [Array(257).fill("a")]],
     ["logs.tail", "limit", {}, [1, 5_000], [0, 5_001]],
     ["logs.tail", "maxBytes", {}, [1_000_000], [1_000_001]],

@@ -94,6 +94,33 @@ test("every request of a run with large results fits the window, and no result l
   expect(await compactions("pages")).not.toEqual([]);
 });
 
+test("each request of such a run is explained as it was sent, across its compactions", async () => {
+  const seen: ModelRequest[] = [];
+  respond = (req) => {
+    if (isSummary(req)) return "Pages were read.";
+    if (isFlush(req)) return "NO_REPLY";
+    seen.push(req);
+    return seen.length <= 7 ? { toolCalls: [{ name: "page", args: { n: seen.length } }] } : "Read.";
+  };
+  await ask("explained", "Read seven pages.");
+  expect(await compactions("explained")).not.toEqual([]);
+
+  const shape = (role: string, text: string) => `${role}: ${text}`;
+  for (const [i, req] of seen.entries()) {
+    const question = { sessionKey: "agent:main:explained", turn: i + 1, maxChars: 1_000_000 };
+    const { prompt, asides } = await gw.rpc<{
+      prompt: { isExact: boolean; notes: string[]; system: string; messages: Array<{ role: string; text: string }> };
+      asides: object[];
+    }>("sessions.explain", question);
+    expect(prompt).toMatchObject({ isExact: true, notes: [], system: req.system });
+    const sent = req.messages.map((m) =>
+      shape(m.role, m.role === "tool" ? m.text : m.content.flatMap((c) => (c.type === "text" ? [c.text] : [])).join("\n")),
+    );
+    expect(prompt.messages.map(({ role, text }) => shape(role, text))).toEqual(sent);
+    expect(asides).toContainEqual(expect.objectContaining({ what: "summary" }));
+  }
+});
+
 test("a long result is cut once, when it is stored, and says how to read on", async () => {
   let n = 0;
   respond = (req) => {

@@ -1,6 +1,7 @@
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
+import { isStatelessKey } from "../sessions/stateless.ts";
 import type { StoredTrace } from "./stored-trace.ts";
 import { traceLimits } from "./trace-log.ts";
 
@@ -23,8 +24,9 @@ export async function findTrace(kit: Kit, runId: string): Promise<StoredTrace> {
   if (row.state === "queued" || row.state === "running" || row.state === "interrupted")
     throw missing(`the gateway stopped during it; ${messages}`);
   if (row.startedAt === undefined) throw missing("it ended before its turn came, so no model was asked");
-  const { runs, ageMs } = traceLimits;
-  throw missing(`traces of the newest ${runs} runs are kept for ${ageMs / DAY_MS} days, and this one is older or was deleted; ${messages}`);
+  const { runs, singles, ageMs } = traceLimits;
+  const kept = isStatelessKey(row.sessionKey) ? `${singles} requests without a session` : `${runs} runs`;
+  throw missing(`traces of the newest ${kept} are kept for ${ageMs / DAY_MS} days, and this one is older or was deleted; ${messages}`);
 }
 
 /** The newest run of a session that has ended, or the one so many before it. @throws {SvcError} `unknown-session`, `trace-missing` */
