@@ -4,7 +4,7 @@ import { infoOf } from "../models/catalog.ts";
 import type { Candidate } from "../models/choice.ts";
 import { withCost } from "../models/cost.ts";
 import { readTurn } from "../models/turn.ts";
-import { isStatelessKey } from "../sessions/stateless.ts";
+import { isStatelessKey } from "../sessions/stateless-key.ts";
 import { type Prompt, withText } from "./prompt.ts";
 import { forModel } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";

@@ -3,7 +3,7 @@ import { whileAlive } from "../common/abort.ts";
 import { digestOf } from "../common/digest.ts";
 import { optionalService } from "../common/optional-service.ts";
 import type { Kit } from "../kit.ts";
-import { isStatelessKey } from "../sessions/stateless.ts";
+import { isStatelessKey } from "../sessions/stateless-key.ts";
 import { conversation } from "./conversation.ts";
 import type { PromptMessage } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSvcError, mainSessionKey, type SessionRow, type SvcConfig } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { archiveNote, forgetArchiveOp } from "./archive.ts";
-import { isStatelessKey } from "./stateless.ts";
+import { isStatelessKey } from "./stateless-key.ts";
 
 /** The session of a request that has none of its own is kept this long: far longer than a response can be continued (30 min). */
 const STATELESS_MS = 86_400_000;

@@ -1,13 +1,7 @@
 import { type Agents, isSvcError, messageOf, type StoreOp } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import type { Run } from "../runs/run.ts";
-
-/** Key of a request without a session of its own: of a chat completion (`openai:<uuid>`), of a response (`openresponses:<uuid>`) or of an MCP client (`mcp:<uuid>`). */
-const statelessKey = /^agent:[^:]+:(?:openai|openresponses|mcp):[0-9a-f]{8}-[0-9a-f-]{27}$/;
-
-export function isStatelessKey(key: string): boolean {
-  return statelessKey.test(key);
-}
+import { isStatelessKey } from "./stateless-key.ts";
 
 /** Key of the session of one run of a scheduled job. */
 const jobRunKey = /^agent:[^:]+:cron:[^:]+:run:[^:]+$/;

@@ -1,7 +1,7 @@
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { newestMessages } from "../sessions/newest-messages.ts";
-import { isStatelessKey } from "../sessions/stateless.ts";
+import { isStatelessKey } from "../sessions/stateless-key.ts";
 import type { StoredTrace } from "./stored-trace.ts";
 import { traceLimits } from "./trace-log.ts";
 

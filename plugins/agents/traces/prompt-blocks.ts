@@ -7,7 +7,7 @@ export interface PromptBlocks {
   system: string;
   tools: ModelToolSpec[];
   sampling: ModelSampling | undefined;
-  /** What differs from what was sent, in words. */
+  /** Differences from what was sent, in words. */
   notes: string[];
 }
 

@@ -29,7 +29,7 @@ export interface RebuiltMessage {
 /** Messages of one request. */
 export interface RebuiltPrompt {
   messages: RebuiltMessage[];
-  /** What differs from what was sent, in words; empty: nothing does. */
+  /** Differences from what was sent, in words; empty: there are none. */
   notes: string[];
 }
 

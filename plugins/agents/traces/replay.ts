@@ -85,7 +85,7 @@ async function replay(
   try {
     await converse(asking, { signal: AbortSignal.any([signal, kit.ctx.signal, limit]), limit, outcome });
   } finally {
-    // What was used was used, however it ended.
+    // Tokens cost money however it ended.
     count(asking, { outcome, durationMs: took() });
   }
   const durationMs = took();

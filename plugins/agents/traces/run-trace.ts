@@ -7,7 +7,7 @@ import { CLEARED } from "../sessions/compaction.ts";
 import { sourceOf } from "./source.ts";
 import type { LiteralMessage, StoredAside, StoredAttempt, StoredMessage, StoredToolUse } from "./stored-trace.ts";
 
-/** What one run may leave; beyond it the rest is counted. */
+/** Limits of one run; the rest is counted. */
 const MAX_ATTEMPTS = 200;
 const MAX_TOOL_USES = 500;
 const MAX_LISTS = 8;

@@ -117,7 +117,7 @@ export interface StoredTrace {
   attempts: StoredAttempt[];
   tools: StoredToolUse[];
   asides?: readonly StoredAside[];
-  /** What there was no room for, in words. */
+  /** Parts that there was no room for, in words. */
   cut?: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, type Logger, messageOf, type Store, type StoreOp } from "svc/sdk";
-import { isStatelessKey } from "../sessions/stateless.ts";
+import { isStatelessKey } from "../sessions/stateless-key.ts";
 import type { MadeTrace } from "./make-trace.ts";
 import type { StoredBlock, StoredTrace } from "./stored-trace.ts";
 
@@ -9,7 +9,7 @@ const INDEX = "run-trace-index";
 const BLOCKS = "run-trace-block";
 
 /**
- * What is kept: so many runs, of them so many requests of programs without a session of their own, so long, and so many characters of traces and blocks together.
+ * Limits of what is kept: runs, requests of programs without a session of their own among them, age, and characters of traces and blocks together.
  */
 export const traceLimits = { runs: 500, singles: 4, ageMs: 30 * 86_400_000, chars: 32 * 1024 * 1024 };
 /** Runs that go with the end of one run. */
@@ -50,7 +50,7 @@ export class TraceLog {
   readonly #entries = new Map<string, Entry>();
   /** Blocks that are stored, with the number of traces that name them. */
   readonly #blocks = new Map<string, { uses: number; chars: number; isStored: boolean }>();
-  /** Those without a session of their own, the oldest first. */
+  /** Runs without a session of their own, the oldest first. */
   readonly #singles = new Set<string>();
   #chars = 0;
   #loading: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class TraceLog {
     return this.#loading;
   }
 
-  /** What stores a trace. @returns undefined when a block that it names was deleted meanwhile and has to be made again */
+  /** Stores a trace with the operations of the ticket. @returns undefined when a block that it names was deleted meanwhile and has to be made again */
   ticket({ trace, blocks, names }: MadeTrace): Ticket | undefined {
     if (names.some((name) => !blocks.has(name) && !this.isKnown(name))) return undefined;
     void this.loaded();
@@ -115,7 +115,7 @@ export class TraceLog {
     return (await this.#deps.store().kv.get(BLOCKS, name)) as StoredBlock | undefined;
   }
 
-  /** What deletes the traces of a transcript, or of one run, for a commit that deletes these. */
+  /** Deletes the traces of a transcript, or of one run, in a commit that deletes these. */
   async dropOps(what: { sessionId: string } | { runId: string }): Promise<StoreOp[]> {
     await this.loaded();
     if ("runId" in what) return this.#remove(what.runId);
