@@ -153,6 +153,10 @@ describe("steer", () => {
     expect(await wait("find it")).toMatchObject({ status: "ok", stopReason: "stop" });
     expect(await seenBy(key)).toEqual(["user: find it", "assistant: ", "tool: released", "user: in the cellar"]);
     expect((await gw.history(key)).map((m) => m.role)).toEqual(["user", "assistant", "user", "toolResult", "assistant"]);
+    const told = await gw.rpc<JsonObject>("sessions.explain", { runId: id("in the cellar") });
+    expect(told).toMatchObject({ runId: id("find it"), joined: [id("in the cellar")], asked: "find it\n\nin the cellar" });
+    const texts = ["find it", "", "released", "in the cellar"];
+    expect(told.prompt).toMatchObject({ turn: 2, isExact: true, messages: texts.map((text) => ({ text })) });
   });
 
   test("without a further model call it gets a turn of its own", async () => {

@@ -61,11 +61,25 @@ export class Replays {
   }
 }
 
-async function replay(
-  kit: Kit,
-  { runId, model, timeoutMs = LIMIT_MS, maxChars = DEFAULT_TEXT_CHARS }: ParamsOf<"runs.replay">,
-  signal: AbortSignal,
-): Promise<JsonObject> {
+async function replay(kit: Kit, params: ParamsOf<"runs.replay">, signal: AbortSignal): Promise<JsonObject> {
+  const { timeoutMs = LIMIT_MS, maxChars = DEFAULT_TEXT_CHARS } = params;
+  const { clock } = kit.ctx;
+  const asking = await prepared(kit, params, new ShownText(kit.redact, maxChars));
+  const startedAt = clock.monotonic();
+  const limit = AbortSignal.timeout(timeoutMs);
+  const outcome: Outcome = { text: "", usage: noUsage, turns: [], calls: [] };
+  const took = () => Math.max(0, Math.round(clock.monotonic() - startedAt));
+  try {
+    await converse(asking, { signal: AbortSignal.any([signal, kit.ctx.signal, limit]), limit, outcome });
+  } finally {
+    // Tokens cost money however it ended.
+    count(asking, { outcome, durationMs: took() });
+  }
+  return compared(asking, outcome, took());
+}
+
+/** @throws {SvcError} `trace-missing`, `replay-incomplete`, `invalid-model`, `model-not-allowed` */
+async function prepared(kit: Kit, { runId, model }: ParamsOf<"runs.replay">, shown: ShownText): Promise<Asking> {
   const trace = await findTrace(kit, runId);
   const read = await readTrace(kit, trace, (attempts) => attempts.findLast(({ turn }) => turn === attempts[0]?.turn));
   const incomplete = (reason: string) => agentErrors.replayIncomplete({ run: runId, reason });
@@ -76,43 +90,32 @@ async function replay(
   const hasTools = kit.toolSupport.has(candidate);
   const all = await readBlocks(kit.traces, trace.prompt, hasTools && !read.attempt.isWithoutTools ? {} : { isWithoutTools: true });
   const blocks = hasTools ? all : { ...all, tools: [], notes: [...all.notes, "the model takes no tools, so none were offered"] };
-  const shown = new ShownText(kit.redact, maxChars);
-  const startedAt = kit.ctx.clock.monotonic();
-  const limit = AbortSignal.timeout(timeoutMs);
-  const asking = { kit, read, blocks, candidate, shown, id: `replay-${randomUUID()}` };
-  const outcome: Outcome = { text: "", usage: noUsage, turns: [], calls: [] };
-  const took = () => Math.max(0, Math.round(kit.ctx.clock.monotonic() - startedAt));
-  try {
-    await converse(asking, { signal: AbortSignal.any([signal, kit.ctx.signal, limit]), limit, outcome });
-  } finally {
-    // Tokens cost money however it ended.
-    count(asking, { outcome, durationMs: took() });
-  }
-  const durationMs = took();
+  return { kit, read, blocks, candidate, shown, id: `replay-${randomUUID()}` };
+}
+
+/** Both answers side by side. */
+async function compared({ read, blocks, candidate, shown, id }: Asking, outcome: Outcome, durationMs: number): Promise<JsonObject> {
+  const { trace } = read;
+  const { provider, model } = trace;
+  const { text, turns, calls, usage, stopped } = outcome;
   const original = await shown.text(answerIn(read.own));
-  const answer = await shown.text(outcome.text);
+  const answer = await shown.text(text);
   const notes = [...blocks.notes, ...read.prompt.notes];
-  const { provider, model: modelId } = trace;
   return {
-    replayId: asking.id,
+    replayId: id,
     runId: trace.runId,
     original: {
-      ...(provider === undefined || modelId === undefined ? {} : { model: `${provider}/${modelId}` }),
+      ...(provider === undefined || model === undefined ? {} : { model: `${provider}/${model}` }),
       answer: original,
       calls: await Promise.all(read.calls.map(async ({ name, args }) => ({ name, arguments: await shown.json(args ?? null) }))),
       usage: trace.usage,
       durationMs: Math.max(0, trace.endedAt - trace.startedAt),
     },
     replay: {
-      model: `${candidate.provider.id}/${candidate.model}`,
-      answer,
-      turns: outcome.turns,
-      calls: outcome.calls,
-      usage: outcome.usage,
-      durationMs,
-      ...(outcome.stopped ? { stopped: outcome.stopped } : {}),
+      ...{ model: `${candidate.provider.id}/${candidate.model}`, answer, turns, calls, usage, durationMs },
+      ...(stopped ? { stopped } : {}),
     },
-    isSame: outcome.stopped === undefined && original.trim() === answer.trim(),
+    isSame: stopped === undefined && original.trim() === answer.trim(),
     isExact: notes.length === 0,
     notes,
   };

@@ -140,6 +140,17 @@ test("the prompt of an earlier turn is shown when it is asked for, and the newes
   await expect(explain({})).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
+test("a run that failed is explained by its fault, and one that never was by what is kept", async () => {
+  const request = { message: "hello", sessionKey: "failed", model: "first/script", trigger: "user" as const };
+  const run = await gw.service("agents@1").run({ ...request, actor: { kind: "internal", scopes: [] } });
+  await run.done;
+  expect(await explain({ runId: run.runId })).toMatchObject({
+    ...{ status: "error", error: expect.stringContaining("fails turn"), answer: "", asked: "hello", tools: [], sources: [] },
+    attempts: [{ provider: "first", fault: "auth", error: expect.any(String) }],
+    prompt: { messages: [{ role: "user", text: "hello" }], isExact: true },
+  });
+});
+
 test("another model is asked the same without a tool, a message or a change of the session", async () => {
   const runId = await ask("Who is my dentist?", "replayed");
   const messages = async () => (await gw.rpc("chat.history", { sessionKey: "replayed" })).messages;
