@@ -74,8 +74,14 @@ function attemptLine({
   return `${turn}. ${printableLine(`${provider}/${model}`)}  ${sent}, ${seconds(ms)}, ${outcome}`;
 }
 
+const asides = {
+  summary: "summary of older messages",
+  notes: "notes before a summary",
+  question: "question of a tool",
+} as const satisfies Record<Explained["asides"][number]["what"], string>;
+
 function asideLine({ what, usage }: Explained["asides"][number]): string {
-  return `-  ${what === "summary" ? "summary of older messages" : "notes before a summary"}, ${usageText(usage)}`;
+  return `-  ${asides[what]}, ${usageText(usage)}`;
 }
 
 function toolLines({ turn, name, arguments: args, ms, waitedMs, isError, result }: Explained["tools"][number]): string[] {

@@ -24,7 +24,7 @@ export async function askModel(kit: Parts, question: ModelQuestion): Promise<{ t
     isCurrent: ({ provider }) => kit.catalog.provider(provider.id) === provider,
     async attempt(candidate) {
       const answer = await answerOf(kit, question, { candidate, signal });
-      run?.countAside(withCost(answer.usage, infoOf(kit.catalog, candidate)?.cost));
+      run?.countAside(withCost(answer.usage, infoOf(kit.catalog, candidate)?.cost), "question");
       if (answer.text.trim() !== "") return answer;
       const fault = answer.finish === "content_filter" ? "content_filter" : "empty";
       throw new ModelError(fault, `provider "${candidate.provider.id}": the model answered with nothing`);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { RunEvent, RunHandle, RunRequest } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
-import { isStatelessKey } from "../sessions/stateless.ts";
+import { isStatelessKey } from "../sessions/stateless-key.ts";
 import { chatCommandOf, obeyInChat, scopeOfMessage } from "./chat-command.ts";
 import type { Runner } from "./runner.ts";
 

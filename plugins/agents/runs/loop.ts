@@ -48,7 +48,10 @@ export async function runLoop(run: Run, kit: Kit): Promise<LoopResult> {
   for (let turn = 1; ; turn++) {
     for (const steered of takeSteered(run, kit))
       prompt.messages.push(
-        madeFromRun({ role: "user", content: [...contextParts(steered.context), ...userContent(requestBlocks(steered.request))] }, steered.id),
+        madeFromRun(
+          { role: "user", content: [...contextParts(steered.context), ...userContent(requestBlocks(steered.request))] },
+          steered.id,
+        ),
       );
     const isLast = turn >= maxTurns || watch.isStuck || run.toolCallsLeft === 0;
     const answer = await modelTurn(run, kit, { candidates, prompt, isFirst: turn === 1, isLast });

@@ -1,7 +1,7 @@
 import type { RunOrigin, RunRequest, SessionRow } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
-import { isStatelessKey } from "../sessions/stateless.ts";
+import { isStatelessKey } from "../sessions/stateless-key.ts";
 import type { Run } from "./run.ts";
 
 /** What a model is told beside a message. */

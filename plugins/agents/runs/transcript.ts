@@ -48,7 +48,7 @@ export function toModelMessages(
   for (const [i, row] of rows.entries()) {
     if (row.role === "toolResult") continue;
     if (row.role === "user") {
-      const content = [...contextParts(contextOf(row)), ...userContent(row.content, shown)];
+      const content = userParts(row, shown);
       const joins = rows[i - 1]?.kind === SYSTEM_EVENTS_KIND || isSameTurn(rows[i - 1], row);
       const before = joins ? out.at(-1) : undefined;
       // Not every vendor takes two messages of a user in a row.
@@ -213,7 +213,16 @@ function picturesWithin(rows: readonly MessageRow[], present: ReadonlySet<string
   return shown;
 }
 
-/** @param shown pictures and files that are sent; absent: all */
+/**
+ * Content of a row of the user's side as a model reads it: the line of its time and place, then what was said.
+ *
+ * @param shown pictures and files that are sent; absent: all
+ */
+export function userParts(row: MessageRow, shown?: ReadonlySet<Picture>): UserPart[] {
+  return [...contextParts(contextOf(row)), ...userContent(row.content, shown)];
+}
+
+/** @param shown as of `userParts` */
 export function userContent(content: readonly MessageBlock[], shown?: ReadonlySet<Picture>): UserPart[] {
   return content.flatMap((b): UserPart[] => {
     if (b.type === "text") return b.text === "" ? [] : [{ type: "text", text: b.text }];

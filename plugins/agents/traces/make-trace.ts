@@ -96,11 +96,12 @@ function namedBlocks(prompt: TracedPrompt, run: Run): { prompt: StoredPrompt; bl
   const text = (value: string) => name(hashOf(value), () => value);
   const tools = (specs: readonly ModelToolSpec[]) => name(hashOf(specs.map(hashOfTool).join()), () => toolsText(specs));
   const { clientTools = [] } = run.request;
-  const { sampling } = run.trace;
+  const { sampling, attempts } = run.trace;
+  const hasWithoutTools = attempts.some(({ isWithoutTools }) => isWithoutTools);
   return {
     prompt: {
       system: prompt.parts.map(text),
-      ...(prompt.advice < 0 ? {} : { advice: prompt.advice }),
+      ...(hasWithoutTools ? { systemWithoutTools: prompt.partsWithoutTools.map(text) } : {}),
       ...(prompt.tools.length === 0 ? {} : { tools: tools(prompt.tools) }),
       ...(clientTools.length === 0 ? {} : { clientTools: tools(clientTools) }),
       ...(sampling === undefined ? {} : { sampling: text(JSON.stringify(sampling)) }),

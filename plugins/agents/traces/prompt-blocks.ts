@@ -25,8 +25,8 @@ export async function readBlocks(
     return block;
   };
   const system: string[] = [];
-  for (const [i, name] of (prompt?.system ?? []).entries()) {
-    if (isWithoutTools && i === prompt?.advice) continue;
+  const parts = (isWithoutTools && prompt?.systemWithoutTools) || prompt?.system || [];
+  for (const [i, name] of parts.entries()) {
     const block = await read(name, `part ${i + 1} of the system prompt`);
     if (block) system.push(block.text);
   }

@@ -41,7 +41,7 @@ function runOf(messages: PromptMessage[], { request = {}, tools = [] }: { reques
   });
   run.startedAt = 1;
   run.trace.nextTurn();
-  const prompt = { parts: ["be brief", "# Memory"], advice: 1, tools: tools as never, messages, thinking: "low" };
+  const prompt = { parts: ["be brief", "# Memory"], partsWithoutTools: ["be brief"], tools: tools as never, messages, thinking: "low" };
   const asked = {
     ...{ request: { model: "m" } as never, prompt, provider: "p", isLast: false, isWithoutTools: false, input: ["text" as const] },
     ...{ cost: () => undefined, clock: { now: () => 5, monotonic: () => 5 } },

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MessageRow, Store } from "svc/sdk";
 import type { PromptMessage } from "../runs/replay-to-model.ts";
-import { answerParts, resultContent, textOf, userContent } from "../runs/transcript.ts";
+import { answerParts, resultContent, textOf, userParts } from "../runs/transcript.ts";
 import { SUMMARY_HEAD } from "../sessions/compaction.ts";
 import { isGiven, isLiteral } from "./make-trace.ts";
 import { charsOf } from "./run-trace.ts";
@@ -155,7 +155,7 @@ function composedMessage(
   if (first && first.role !== "user") return ofModel(first, media);
   const shown = shownMedia(found, media);
   const front = texts.map((text) => ({ type: "text" as const, text: text ?? "" }));
-  return { role: "user", content: [...front, ...found.flatMap((row) => userContent(row.content, shown))] };
+  return { role: "user", content: [...front, ...found.flatMap((row) => userParts(row, shown))] };
 }
 
 function summaryOf(row: MessageRow | undefined): string | undefined {

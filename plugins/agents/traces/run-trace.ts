@@ -19,7 +19,7 @@ const MAX_ERROR_CHARS = 500;
 /** The part of a prompt that a trace is made of. */
 export interface TracedPrompt {
   readonly parts: readonly string[];
-  readonly advice: number;
+  readonly partsWithoutTools: readonly string[];
   readonly tools: readonly ModelToolSpec[];
   readonly messages: readonly PromptMessage[];
   readonly thinking: string;

@@ -75,8 +75,8 @@ export interface StoredToolUse {
 
 /** A request to a model beside the conversation. */
 export interface StoredAside {
-  /** A summary of older messages, or the chance to write notes before it. */
-  what: "summary" | "notes";
+  /** A summary of older messages, the chance to write notes before it, or the question of a tool. */
+  what: "summary" | "notes" | "question";
   usage: Usage;
 }
 
@@ -84,8 +84,8 @@ export interface StoredAside {
 export interface StoredPrompt {
   /** Parts of the system prompt, in order, with an empty line between them. */
   system: readonly string[];
-  /** The part that a request without tools has not. */
-  advice?: number;
+  /** The same of the requests that had none of the agent's tools, where there was one. */
+  systemWithoutTools?: readonly string[];
   tools?: string;
   clientTools?: string;
   sampling?: string;

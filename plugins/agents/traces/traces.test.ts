@@ -111,7 +111,7 @@ test("a run is explained by what was sent, tried, called, found and paid, withou
       ...{ turn: 2, model: "second/script", isExact: true, notes: [], messageCount: 3 },
       system: expect.stringContaining("The key is [redacted]. Be brief."),
       messages: [
-        { role: "user", text: "Who is my dentist? My key is [redacted]." },
+        { role: "user", text: expect.stringMatching(/^System: Now: .*\nWho is my dentist\? My key is \[redacted\]\.$/) },
         { role: "assistant", text: "Let me look.", calls: [{ name: "memory_search", arguments: { query: "dentist" } }] },
         { role: "tool", name: "memory_search", text: expect.stringContaining("Dr Kane") },
       ],
@@ -147,7 +147,7 @@ test("a run that failed is explained by its fault, and one that never was by wha
   expect(await explain({ runId: run.runId })).toMatchObject({
     ...{ status: "error", error: expect.stringContaining("fails turn"), answer: "", asked: "hello", tools: [], sources: [] },
     attempts: [{ provider: "first", fault: "auth", error: expect.any(String) }],
-    prompt: { messages: [{ role: "user", text: "hello" }], isExact: true },
+    prompt: { messages: [{ role: "user", text: expect.stringMatching(/^System: Now: .*\nhello$/) }], isExact: true },
   });
 });
 

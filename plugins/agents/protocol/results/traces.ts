@@ -82,7 +82,7 @@ const explained = z.object({
   asked: text,
   answer: text.describe("the last text of the run"),
   attempts: z.array(attempt),
-  asides: z.array(z.object({ what: z.enum(["summary", "notes"]), usage })).describe("requests beside the conversation"),
+  asides: z.array(z.object({ what: z.enum(["summary", "notes", "question"]), usage })).describe("requests beside the conversation"),
   tools: z.array(toolUse),
   sources: z.array(
     z.object({
