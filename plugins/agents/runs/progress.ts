@@ -1,11 +1,14 @@
-import type { Disposable } from "svc/sdk";
+import type { Disposable, Timers } from "svc/sdk";
 
 /** Shortest time between two lines of progress of one call. */
 const GAP_MS = 250;
 
 /** Passes on at most four texts in a second, the newest of each while; what waits at the end is dropped. */
-export function createProgress(show: (text: string) => void): Disposable & { update(text: string): void } {
-  let timer: NodeJS.Timeout | undefined;
+export function createProgress(
+  timers: Pick<Timers, "setTimeout">,
+  show: (text: string) => void,
+): Disposable & { update(text: string): void } {
+  let timer: Disposable | undefined;
   let waiting: string | undefined;
   let isOpen = true;
   const tick = () => {
@@ -16,7 +19,7 @@ export function createProgress(show: (text: string) => void): Disposable & { upd
     pass(text);
   };
   const pass = (text: string) => {
-    timer = setTimeout(tick, GAP_MS);
+    timer = timers.setTimeout(tick, GAP_MS);
     show(text);
   };
   return {
@@ -27,7 +30,7 @@ export function createProgress(show: (text: string) => void): Disposable & { upd
     },
     dispose() {
       isOpen = false;
-      clearTimeout(timer);
+      timer?.dispose();
     },
   };
 }

@@ -87,7 +87,7 @@ async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean)
   const { clock } = kit.ctx;
   const [startedAt, from] = [clock.now(), clock.monotonic()];
   kit.events.toolStart(run, call, await present(kit, run.sessionKey));
-  const progress = createProgress((text) => kit.events.toolUpdate(run, call, text));
+  const progress = createProgress(kit.ctx.timers, (text) => kit.events.toolUpdate(run, call, text));
   const prepared = isSkipped ? Promise.reject(new Error(SKIPPED)) : prepare(run, kit, call, progress.update);
   const ready = await prepared.then(
     (go) => ({ go }),

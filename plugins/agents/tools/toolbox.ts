@@ -225,7 +225,7 @@ async function tracedTool(
   const attributes = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name };
   try {
     const result = await ctx.tracing.span(`execute_tool ${name}`, { attributes }, async (span) => {
-      const given = await runTool(tool, args, target);
+      const given = await runTool(ctx, { tool, args, target });
       if (given.isError) span.fail("the tool answered with an error");
       return given;
     });
@@ -237,18 +237,22 @@ async function tracedTool(
   }
 }
 
-async function runTool(tool: Tool, args: unknown, target: ToolTarget): Promise<ToolResult> {
+async function runTool(
+  { timers }: Pick<PluginContext, "timers">,
+  { tool, args, target }: { tool: Tool; args: unknown; target: ToolTarget },
+): Promise<ToolResult> {
   const { agentId, sessionKey, runId, toolCallId, tools, origin = "operator", onUpdate: update = () => undefined } = target;
   const { timeoutMs = DEFAULT_TIMEOUT_MS } = tool;
   const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(agentErrors.toolTimedOut({ tool: tool.name, seconds: timeoutMs / 1_000 })), timeoutMs);
+  const timedOut = agentErrors.toolTimedOut({ tool: tool.name, seconds: timeoutMs / 1_000 });
+  const timer = timers.setTimeout(() => limit.abort(timedOut), timeoutMs);
   const signal = AbortSignal.any([target.signal, limit.signal]);
   try {
     const call = { agentId, sessionKey, runId, toolCallId, signal, update, origin, ...(tools ? { tools } : {}) };
     const work = (async () => tool.run(args, call))();
     return toToolResult(await whileAlive(work, signal, GRACE_MS), target.maxChars ?? MAX_RESULT_CHARS);
   } finally {
-    clearTimeout(timer);
+    timer.dispose();
   }
 }
 
