@@ -1,15 +1,23 @@
 import { writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { messageOf } from "../../sdk/errors.ts";
+import { createProgress } from "../../sdk/internal/progress.ts";
+import type { Timers } from "../../sdk/types/common.ts";
 import { describe } from "./guest-error.ts";
 import { createLines } from "./lines.ts";
 import type { GuestMessage, HostMessage } from "./messages.ts";
+
+/** Caller of a handler, on the other side. `update` shows it a line of progress. */
+export interface GuestCaller {
+  readonly signal: AbortSignal;
+  update(text: string): void;
+}
 
 /** Handlers of a guest. */
 export interface GuestHandlers {
   /** Once, before any call. */
   start(data: never, host: { log(level: "debug" | "info" | "warn" | "error", message: string): void }): Promise<unknown>;
-  call(name: string, args: never, signal: AbortSignal): Promise<unknown>;
+  call(name: string, args: never, caller: GuestCaller): Promise<unknown>;
   /** Folder whose files are named in errors. */
   root(): string | undefined;
 }
@@ -39,8 +47,10 @@ export function serveGuest(handlers: GuestHandlers): void {
       const { id, name, args } = message;
       const abort = new AbortController();
       running.set(id, abort);
+      const progress = createProgress(plainTimers, (said) => send({ type: "update", id, text: said.slice(0, MAX_UPDATE_CHARS) }));
       void handlers
-        .call(name, args as never, abort.signal)
+        .call(name, args as never, { signal: abort.signal, update: progress.update })
+        .finally(() => progress.dispose())
         .then(
           (value) => answer(id, value),
           (error: unknown) => send({ type: "failed", id, error: describe(error, handlers.root()) }),
@@ -49,6 +59,21 @@ export function serveGuest(handlers: GuestHandlers): void {
     }
   });
 }
+
+/** Longest line of progress. */
+const MAX_UPDATE_CHARS = 4_000;
+
+/** Timers of a guest, which ends with all that it has. */
+export const plainTimers: Pick<Timers, "setTimeout" | "setInterval"> = {
+  setTimeout(fn, delayMs) {
+    const timer = setTimeout(fn, delayMs);
+    return { dispose: () => clearTimeout(timer) };
+  },
+  setInterval(fn, periodMs) {
+    const timer = setInterval(fn, periodMs);
+    return { dispose: () => clearInterval(timer) };
+  },
+};
 
 interface Line {
   post(text: string): void;

@@ -30,12 +30,18 @@ export interface HostGuestOptions {
   onEnd(blamed: readonly string[] | undefined): void;
 }
 
+export interface GuestCallOptions {
+  deadline: CallDeadline;
+  /** Gets lines of progress. */
+  onUpdate: ((text: string) => void) | undefined;
+}
+
 /** One guest, seen from the gateway. */
 export interface HostGuest {
   /** Answer of its start. @throws {SvcError} `sandbox-*` */
   readonly started: Promise<unknown>;
   /** One call, to be made only after the start. @throws {SvcError} `sandbox-*` */
-  call(what: string, args: unknown, deadline: CallDeadline): Promise<unknown>;
+  call(what: string, args: unknown, caller: GuestCallOptions): Promise<unknown>;
   /** Ends it at once, whatever it is doing: its calls fail. */
   end(why: string): void;
   /** Ends it when nothing is under way any more. It gets no further calls. */
@@ -46,6 +52,7 @@ interface Pending {
   what: string;
   resolve(value: unknown): void;
   reject(error: unknown): void;
+  onUpdate?: ((text: string) => void) | undefined;
 }
 
 /** Place of the start among the pending calls. */
@@ -106,14 +113,14 @@ class CellGuest implements HostGuest {
     }
   }
 
-  async call(what: string, args: unknown, deadline: CallDeadline): Promise<unknown> {
+  async call(what: string, args: unknown, { deadline, onUpdate }: GuestCallOptions): Promise<unknown> {
     const { name, limits, cell } = this.#options;
     if (this.#hasEnded) throw sandboxErrors.sandboxCrashed({ name, mode: cell.mode, reason: "it has ended" });
     this.#budget.renew();
     this.#memory.wake();
     this.#calls += 1;
     const id = this.#calls;
-    const answered = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { what, resolve, reject }));
+    const answered = new Promise<unknown>((resolve, reject) => this.#pending.set(id, { what, resolve, reject, onUpdate }));
     const onAbort = () => this.#post({ type: "abort", id }, { what, maxBytes: limits.maxBytes });
     deadline.signal?.addEventListener("abort", onAbort, { once: true });
     try {
@@ -170,6 +177,7 @@ class CellGuest implements HostGuest {
     if (this.#hasEnded) return;
     const message = parseGuestMessage(given);
     if (!message) return this.#crash("it sent what is no message");
+    if (message.type === "update") return this.#update(message.id, String(message.text));
     if (message.type !== "log") {
       const id = message.type === "started" || message.type === "start-failed" ? START : message.id;
       if (!settle(this.#pending.get(id), message, this.#options.name)) this.#isBearable(0);
@@ -180,6 +188,10 @@ class CellGuest implements HostGuest {
     const level = (["debug", "info", "warn", "error"] as const).find((l) => l === message.level) ?? "info";
     const text = this.#budget.take(line);
     if (text !== undefined) this.#options.logger[level](text);
+  }
+
+  #update(id: number, text: string): void {
+    if (this.#isBearable(text.length)) this.#pending.get(id)?.onUpdate?.(text);
   }
 
   #print(text: string): void {
@@ -204,7 +216,7 @@ class CellGuest implements HostGuest {
 }
 
 /** @returns whether somebody was waiting for it */
-function settle(call: Pending | undefined, message: Exclude<GuestMessage, { type: "log" }>, name: string): boolean {
+function settle(call: Pending | undefined, message: Exclude<GuestMessage, { type: "log" | "update" }>, name: string): boolean {
   if (!call) return false;
   if (message.type === "started" || message.type === "done") call.resolve(message.value);
   else call.reject(toSandboxError(name, call.what, message.error));

@@ -5,6 +5,7 @@ import type { JsonObject } from "../../sdk/types/common.ts";
 import type { PluginContext, PluginDefinition } from "../../sdk/types/context.ts";
 import type { PluginOrigin } from "../../sdk/types/manifest.ts";
 import type { JsonSchema, Schema } from "../../sdk/types/schema.ts";
+import type { Tool } from "../../sdk/types/tool.ts";
 import { workerUrl } from "../../sdk/worker.ts";
 import { vendorStateFolder } from "../process/vendor-packages.ts";
 import type { IsolationMode } from "./cell.ts";
@@ -36,7 +37,7 @@ export interface PluginGuestData {
 
 /** Registrations the plugin made inside the guest. */
 export interface IsolatedPlugin {
-  tools: Array<{ name: string; description: string; input: JsonSchema }>;
+  tools: Array<{ name: string; description: string; input: JsonSchema } & Pick<Tool, "readOnly" | "timeoutMs">>;
   presets: Array<{ id: string; mappings: JsonObject[]; transforms: string[] }>;
   taps: HookName[];
   /** Registrations that were refused. */
@@ -64,7 +65,8 @@ export interface IsolationOptions {
 }
 
 /**
- * A definition whose code runs in a worker or a child process: tools, presets with transforms and observe hooks cross as JSON, each call at most 5 s.
+ * A definition whose code runs in a worker or a child process: tools, presets with transforms and observe hooks cross as JSON, each call at most 5 s; that of a
+ * tool with a limit of its own as long as that.
  * Its `setup` starts the guest. A guest that dies is replaced at the next call; the gateway never waits for its loops.
  */
 export function isolatePlugin(options: IsolationOptions): PluginDefinition {
@@ -133,14 +135,31 @@ function checkedInside(input: JsonSchema): Schema & { toJSONSchema(): JsonSchema
   };
 }
 
+/** Time that a tool with a limit of its own has to end after its signal. */
+const GRACE_MS = 5_000;
+const MAX_TIMEOUT_MS = 3_600_000;
+
+/** What a guest says of its tool, as far as it may be so. */
+function traitsOf({ readOnly, timeoutMs }: Pick<Tool, "readOnly" | "timeoutMs">): Pick<Tool, "readOnly" | "timeoutMs"> {
+  return {
+    ...(readOnly === true ? { readOnly } : {}),
+    ...(typeof timeoutMs === "number" ? { timeoutMs: Math.min(Math.max(1, timeoutMs), MAX_TIMEOUT_MS) } : {}),
+  };
+}
+
 /** Stands in for everything the plugin registered inside. */
 function register(ctx: PluginContext, sandbox: Sandbox, plugin: IsolatedPlugin): void {
   for (const tool of plugin.tools) {
+    const traits = traitsOf(tool);
+    // Whoever called it tells it to stop at its limit; a guest that does not hear is ended a little later.
+    const limit = traits.timeoutMs === undefined ? {} : { timeoutMs: traits.timeoutMs + GRACE_MS };
     ctx.registerTool({
       name: tool.name,
       description: tool.description,
       input: checkedInside(tool.input),
-      run: (args, { signal, update: _, ...call }) => sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal }),
+      ...traits,
+      run: (args, { signal, update, ...call }) =>
+        sandbox.call(`tool ${tool.name}`, { name: tool.name, args, call }, { signal, onUpdate: update, ...limit }),
     });
   }
   for (const { id, mappings, transforms } of plugin.presets) {

@@ -10,6 +10,7 @@ export type GuestMessage =
   | { type: "start-failed"; error: GuestError }
   | { type: "done"; id: number; value: unknown }
   | { type: "failed"; id: number; error: GuestError }
+  | { type: "update"; id: number; text: string }
   | { type: "log"; level: "debug" | "info" | "warn" | "error"; message: string };
 
 /** Code by which a guest says that what it was given does not fit its schema. */
@@ -24,7 +25,7 @@ export interface GuestError {
   stack?: string;
 }
 
-const kinds = new Set(["started", "start-failed", "done", "failed", "log"]);
+const kinds = new Set(["started", "start-failed", "done", "failed", "update", "log"]);
 
 /** A guest's text as a message; undefined for anything else: what comes from a guest is foreign. */
 export function parseGuestMessage(text: unknown): GuestMessage | undefined {

@@ -4,13 +4,13 @@ import { pathToFileURL } from "node:url";
 import { type HookName, hooks } from "../../sdk/hooks.ts";
 import * as sdk from "../../sdk/index.ts";
 import { formatIssues, toJsonSchema } from "../../sdk/json-schema.ts";
-import type { Clock, Disposable, JsonObject, Timers } from "../../sdk/types/common.ts";
+import type { Clock, Disposable, JsonObject } from "../../sdk/types/common.ts";
 import type { PluginContext, PluginDefinition, PluginLife } from "../../sdk/types/context.ts";
 import type { HookPreset } from "../../sdk/types/hook-preset.ts";
 import type { Schema } from "../../sdk/types/schema.ts";
 import type { Tool } from "../../sdk/types/tool.ts";
 import { createPluginVendor } from "../process/plugin-vendor.ts";
-import { serveGuest } from "./guest.ts";
+import { plainTimers, serveGuest } from "./guest.ts";
 import type { IsolatedPlugin, PluginGuestData } from "./isolated-plugin.ts";
 import { INVALID_INPUT } from "./messages.ts";
 import { switchOffNetwork } from "./network.ts";
@@ -38,7 +38,13 @@ serveGuest({
     if (data.resumes) await life?.start?.();
     return {
       tools: await Promise.all(
-        [...tools.values()].map(async ({ name, description, input }) => ({ name, description, input: toJsonSchema(input as never) })),
+        [...tools.values()].map(async ({ name, description, input, readOnly, timeoutMs }) => ({
+          name,
+          description,
+          input: toJsonSchema(input as never),
+          ...(readOnly === undefined ? {} : { readOnly }),
+          ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        })),
       ),
       presets: [...presets.values()].map(({ id, mappings, transforms }) => ({
         id,
@@ -49,7 +55,7 @@ serveGuest({
       refused,
     };
   },
-  async call(name: string, args: { name: string; args: never; call: never; index: number }, signal) {
+  async call(name: string, args: { name: string; args: never; call: never; index: number }, { signal, update }) {
     if (name === "start") return life?.start?.();
     if (name === "stop") {
       ended.abort();
@@ -64,7 +70,7 @@ serveGuest({
     return tool.run(await checked(tool.input, args.args, "its input does not fit"), {
       ...(args.call as object),
       signal,
-      update: () => undefined,
+      update,
     } as never);
   },
 });
@@ -126,7 +132,7 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
     env: Object.freeze({ ...data.env }),
     signal: ended.signal,
     clock: { now: Date.now, monotonic: () => performance.now() } satisfies Clock,
-    timers: plainTimers(),
+    timers: plainTimers,
     vendor: createPluginVendor(data),
     metrics: { counter: () => uncounted(), histogram: () => uncounted(), gauge: () => uncounted() },
     tracing: {
@@ -155,16 +161,3 @@ function contextOf(data: PluginGuestData, config: unknown, host: { log: Log }): 
 }
 
 const silentSpan = { set: () => undefined, fail: () => undefined };
-
-function plainTimers(): Pick<Timers, "setTimeout" | "setInterval"> {
-  return {
-    setTimeout(fn, delayMs) {
-      const timer = setTimeout(fn, delayMs);
-      return { dispose: () => clearTimeout(timer) };
-    },
-    setInterval(fn, periodMs) {
-      const timer = setInterval(fn, periodMs);
-      return { dispose: () => clearInterval(timer) };
-    },
-  };
-}

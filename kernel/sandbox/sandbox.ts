@@ -61,9 +61,14 @@ export interface Sandbox {
   /**
    * Calls a handler of the guest, in a fresh one if the last has died. One limit covers the wait for a place, the start and the call.
    * @param options.signal ends a wait at once; a call under way is told and may still answer
+   * @param options.onUpdate gets lines of progress, as the guest tells them
    * @throws {SvcError} `sandbox-failed` with the guest's words, `sandbox-invalid-input`, `sandbox-timeout` (`fields.isWaiting` when the call had not begun), `sandbox-crashed`, `busy`, `sandbox-unavailable`, `sandbox-too-large`
    */
-  call(name: string, args: unknown, options?: { signal?: AbortSignal; timeoutMs?: number }): Promise<unknown>;
+  call(
+    name: string,
+    args: unknown,
+    options?: { signal?: AbortSignal; timeoutMs?: number; onUpdate?: (text: string) => void },
+  ): Promise<unknown>;
   /** Ends the guest; the next call starts a new one. Calls in flight fail. */
   restart(): void;
   /** The next call starts a new guest. Calls in flight finish in the old one, unless this is asked for again meanwhile. */
@@ -108,7 +113,8 @@ class GuestSandbox implements Sandbox {
     return (await this.#warm("")).started;
   }
 
-  async call(what: string, args: unknown, { signal, timeoutMs: limitMs = this.#limits.callMs }: CallOptions = {}): Promise<unknown> {
+  async call(what: string, args: unknown, options: CallOptions = {}): Promise<unknown> {
+    const { signal, timeoutMs: limitMs = this.#limits.callMs, onUpdate } = options;
     const { name } = this.#options;
     let isWaiting = true;
     const tooLate = () => sandboxErrors.sandboxTimeout({ name, what, limitMs, ...(isWaiting ? { isWaiting } : {}) });
@@ -118,7 +124,7 @@ class GuestSandbox implements Sandbox {
       try {
         const current = await this.#ready(what, deadline);
         isWaiting = false;
-        return await current.call(what, args, deadline);
+        return await current.call(what, args, { deadline, onUpdate });
       } finally {
         place.dispose();
       }

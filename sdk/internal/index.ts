@@ -68,6 +68,7 @@ export { checkedUrl, type FetchRules, fetchPublic } from "./outbound/guarded-fet
 export { hostList, toHostPattern } from "./outbound/host-list.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { pictureType } from "./picture-type.ts";
+export { createProgress } from "./progress.ts";
 export { RawJson } from "./raw-json.ts";
 export { createReplays } from "./replays.ts";
 export { allScopes, hasScope } from "./scopes.ts";

@@ -1,5 +1,13 @@
-import { definePlugin, type HookPreset } from "svc/sdk";
-import { createTestGateway, eventually, type TestGateway, type TestGatewayOptions } from "svc/sdk/testing";
+import { definePlugin, type HookPreset, type ModelRequest, type Tool } from "svc/sdk";
+import {
+  createTestGateway,
+  eventually,
+  type FakeModel,
+  type FakeTurn,
+  fakeModel,
+  type TestGateway,
+  type TestGatewayOptions,
+} from "svc/sdk/testing";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { fixture } from "./_fixtures.ts";
 
@@ -10,10 +18,15 @@ const closeAll = async () => {
   for (const gateway of open.splice(0)) await gateway.close();
 };
 
-async function start(entry: Record<string, unknown>, plugins: NonNullable<TestGatewayOptions["plugins"]> = []): Promise<Isolated> {
+async function start(
+  entry: Record<string, unknown>,
+  plugins: NonNullable<TestGatewayOptions["plugins"]> = [],
+  model?: FakeModel,
+): Promise<Isolated> {
   const gateway = await createTestGateway({
     plugins: ["store", "agents", ...plugins, fixture("isolated")],
     config: { plugins: { entries: { isolated: { enabled: true, ...entry } } } },
+    ...(model ? { models: [model] } : {}),
     stragglerMs: 60_000, // a guest starts slowly on a busy machine
   });
   open.push(gateway);
@@ -54,6 +67,9 @@ class Isolated {
 describe.each(["worker", "process"] as const)("a plugin with isolation %s", (isolation) => {
   let isolated: Isolated;
   let preset: HookPreset | undefined;
+  let tools: Tool[] = [];
+  const model = fakeModel(Array.from({ length: 20 }, () => (req: ModelRequest) => respond(req)));
+  let respond: (req: ModelRequest) => FakeTurn = () => "done";
   const reader = definePlugin({
     id: "preset-reader",
     version: "1.0.0",
@@ -61,11 +77,12 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
     setup: (ctx) => ({
       start() {
         preset = ctx.contributions<HookPreset>("hookPreset").get("iso")?.value;
+        tools = [...ctx.contributions<Tool>("tool")].map(({ value }) => value);
       },
     }),
   });
   beforeAll(async () => {
-    isolated = await start({ isolation, config: { prefix: "apart: " } }, ["memory-core", "model-recall", reader]);
+    isolated = await start({ isolation, config: { prefix: "apart: " } }, ["memory-core", "model-recall", reader], model);
   });
   afterAll(closeAll);
 
@@ -91,6 +108,52 @@ describe.each(["worker", "process"] as const)("a plugin with isolation %s", (iso
       actor: { kind: "operator", scopes: ["operator.admin"] },
     } as never);
     await eventually(() => isolated.said().includes("saw agent:main:apart"));
+  });
+
+  test("its tools have their limit and say that they only read, and their call is that of the run", async () => {
+    await isolated.gateway.rpc("plugins.reload", { plugins: [{ pluginId: "preset-reader" }] });
+    const traits = Object.fromEntries(tools.map(({ name, readOnly, timeoutMs }) => [name, [readOnly, timeoutMs]]));
+    expect(traits).toMatchObject({ iso_call: [true, undefined], iso_wait: [undefined, 6_000], iso_echo: [undefined, undefined] });
+
+    respond = ({ messages }) => (messages.at(-1)?.role === "tool" ? "done" : { toolCalls: [{ name: "iso_call", args: {} }] });
+    const run = await isolated.gateway.service("agents@1").run({
+      message: "hi",
+      sessionKey: "agent:main:call",
+      trigger: "user",
+      model: "fake/script",
+      origin: "person",
+      tools: { allow: ["iso_call"] },
+      actor: { kind: "internal", scopes: [] },
+    });
+    expect(await run.done).toMatchObject({ status: "ok" });
+    const result = model.requests.at(-1)?.messages.at(-1);
+    expect(JSON.parse(result?.role === "tool" ? result.text : "")).toEqual({
+      agentId: "main",
+      sessionKey: "agent:main:call",
+      runId: run.runId,
+      toolCallId: expect.any(String),
+      origin: "person",
+      tools: { allow: ["iso_call"] },
+    });
+  });
+
+  test("lines of progress of its tools are events of the run, and a tool with a limit of its own has that instead of 5 s", async () => {
+    respond = ({ messages }) => (messages.at(-1)?.role === "tool" ? "done" : { toolCalls: [{ name: "iso_wait", args: {} }] });
+    const run = await isolated.gateway.service("agents@1").run({
+      message: "hi",
+      sessionKey: "agent:main:wait",
+      trigger: "user",
+      model: "fake/script",
+      actor: { kind: "internal", scopes: [] },
+    });
+    const updates: unknown[] = [];
+    for await (const { stream, data } of run.events())
+      if (stream === "tool" && data.phase === "update") updates.push((data.partialResult as { content: unknown }).content);
+    expect(updates).toEqual([[{ type: "text", text: "one" }], [{ type: "text", text: "three" }]]);
+    const result = model.requests.at(-1)?.messages.at(-1);
+    expect(result?.role === "tool" && result.text).toContain("iso_wait");
+    expect(result?.role === "tool" && result.text).toContain("6 s");
+    expect(JSON.stringify(await isolated.tool("iso_echo"))).toContain("apart: nothing 0");
   });
 
   test("offers its preset with transforms that run inside", async () => {

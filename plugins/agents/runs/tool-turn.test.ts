@@ -44,7 +44,8 @@ const tools = definePlugin({
     tool("look", logged("look"), { readOnly: true });
     tool("put", logged("put"));
     tool("say", (n) => `said ${n}`);
-    tool("hang", (_, { signal }) => hold(signal).then(() => "never"), { timeoutMs: 5_000 });
+    const stopped = () => Promise.reject(new Error("This operation was aborted"));
+    tool("hang", (_, { signal }) => hold(signal).then(() => "never", stopped), { timeoutMs: 5_000 });
     tool("tell", async (_, { signal, update }) => {
       for (const line of ["one", "two", "three"]) update(line);
       await hold(signal);

@@ -1,5 +1,5 @@
 import type { MessageRow, RunRequest, ToolResult } from "svc/sdk";
-import { reached } from "svc/sdk/internal";
+import { createProgress, reached } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import type { ToolCallMade } from "../models/turn.ts";
 import { present } from "../sessions/find.ts";
@@ -8,7 +8,6 @@ import { blankRow } from "./blank-row.ts";
 import type { CallWatch } from "./call-watch.ts";
 import { ResultClamp } from "./clamp.ts";
 import { steeringWaits } from "./join.ts";
-import { createProgress } from "./progress.ts";
 import type { Run } from "./run.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 

@@ -251,6 +251,9 @@ async function runTool(
     const call = { agentId, sessionKey, runId, toolCallId, signal, update, origin, ...(tools ? { tools } : {}) };
     const work = (async () => tool.run(args, call))();
     return toToolResult(await whileAlive(work, signal, GRACE_MS), target.maxChars ?? MAX_RESULT_CHARS);
+  } catch (error) {
+    // However it puts that it was stopped: the model reads why.
+    throw limit.signal.aborted && !target.signal.aborted ? timedOut : error;
   } finally {
     timer.dispose();
   }

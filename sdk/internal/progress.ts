@@ -1,4 +1,4 @@
-import type { Disposable, Timers } from "svc/sdk";
+import type { Disposable, Timers } from "../types/common.ts";
 
 /** Shortest time between two lines of progress of one call. */
 const GAP_MS = 250;

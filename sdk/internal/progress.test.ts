@@ -1,5 +1,5 @@
-import { fakeClock } from "svc/sdk/testing";
 import { expect, test } from "vitest";
+import { fakeClock } from "../testing/fake-clock.ts";
 import { createProgress } from "./progress.ts";
 
 test("the first line is passed on at once, then the newest of each quarter of a second, at most four in a second", async () => {
