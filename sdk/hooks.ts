@@ -5,6 +5,7 @@ import type { Permission } from "./types/manifest.ts";
 import type { MessageRoute } from "./types/messaging.ts";
 import type { ReloadAction } from "./types/reload.ts";
 import type { ClientInfo, OperatorScope } from "./types/rpc.ts";
+import type { RunOrigin, ToolRefusal } from "./types/tool.ts";
 
 /**
  * The table of hooks. A name counts only if something emits it; `test/meta` demands a test and a documentation row for each.
@@ -294,6 +295,14 @@ export const hooks = {
     ...texts,
     filters: [...session, "tool"],
   }),
+  "tool.refused": hook<RunIds & { tool: string; origin: RunOrigin; reason: ToolRefusal; isLast?: true }>()(
+    "observe",
+    "a run called a tool that it may not call: `unknown` to this gateway, left out by `policy`, by the `origin` of the run, by what the run is `narrowed` to, or `blocked` by a hook. Twenty of a run are told; `isLast` is in the last",
+    {
+      ...texts,
+      filters: [...session, "tool"],
+    },
+  ),
   "outbound.sending": hook<OutboundIds & { text: string; cancel?: boolean; reason?: string }>()(
     "modify",
     "a message is about to be queued for a channel: another `text` may be returned, or `cancel: true` with a `reason`; where it goes stays",

@@ -88,6 +88,10 @@ function watchAgents(ctx: PluginContext, log: Pick<AuditLog, "add">): void {
     const details = { runId, sessionKey: shown(sessionKey), ms: Math.round(ms) };
     log.add({ action: "tool.called", actor: { kind: "agent", id: agentId }, target: tool, outcome: ok ? "ok" : "error", details });
   });
+  ctx.on("tool.refused", ({ tool, reason, origin, runId, agentId, sessionKey, isLast }) => {
+    const details = { runId, sessionKey: shown(sessionKey), origin, reason, ...(isLast ? { isLast } : {}) };
+    log.add({ action: "tool.refused", actor: { kind: "agent", id: agentId }, target: shown(tool), outcome: "error", details });
+  });
   ctx.on("outbound.sent", ({ uid, channel, to, agentId, origin, attempt }) =>
     log.add({
       action: "message.sent",

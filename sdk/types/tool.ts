@@ -3,6 +3,9 @@ import type { JsonSchema, Schema } from "./schema.ts";
 /** Origin of a run, by those who have a word in it: the operator alone, a person on a channel as well, or anybody, as in groups and through webhooks. */
 export type RunOrigin = "operator" | "person" | "anybody";
 
+/** Reason why a run may not call a tool. */
+export type ToolRefusal = "unknown" | "policy" | "origin" | "narrowed" | "blocked";
+
 /** Caller of a tool. `signal` aborts when nobody waits for the result any more. */
 export interface ToolCall {
   readonly agentId: string;

@@ -75,6 +75,8 @@ export class Run {
   /** Texts of them that are shown. */
   readonly shownTexts: string[] = [];
   toolCallsLeft: number;
+  /** Calls of tools that the run may not call. */
+  refusedCalls = 0;
   /** Connections that started or joined the run. */
   readonly participants = new Set<string>();
   readonly log = new EventLog();

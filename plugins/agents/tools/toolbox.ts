@@ -10,6 +10,7 @@ import {
   type Schema,
   type SvcConfig,
   type Tool,
+  type ToolRefusal,
   type ToolResult,
   toJsonSchema,
   toSchema,
@@ -42,6 +43,8 @@ export interface ToolTarget {
   signal: AbortSignal;
   /** Gets the tool's lines of progress. */
   onUpdate?: (text: string) => void;
+  /** Hears why the tool may not be called. */
+  onRefused?: (reason: ToolRefusal) => void;
   /** Default `operator`. */
   origin?: RunOrigin;
   /** The arguments are checked, and that is all. */
@@ -151,9 +154,11 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
     async prepare(agent, { name, args }, target) {
       await view.ready(name);
       const entry = setOf(agent).get(name);
-      const { origin = "operator" } = target;
-      const isKeptBack = (origin !== "operator" && isOperatorTool(name)) || !isLeft(name, target.tools);
-      if (!entry || isKeptBack) throw agentErrors.toolNotFound({ tool: name });
+      const refusal = entry ? keptBack(name, target) : view.get(name) ? "policy" : "unknown";
+      if (!entry || refusal) {
+        target.onRefused?.(refusal ?? "unknown");
+        throw agentErrors.toolNotFound({ tool: name });
+      }
       const value = await validated(entry, args);
       if (target.dryRun) return async () => ({ content: [] });
       const allowed = await gate(ctx, { tool: name, args: value }, target);
@@ -166,6 +171,12 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
       return run();
     },
   };
+}
+
+/** Reason why a run may not call a tool of its agent; undefined when it may. */
+function keptBack(name: string, { origin = "operator", tools }: Pick<ToolTarget, "origin" | "tools">): ToolRefusal | undefined {
+  if (origin !== "operator" && isOperatorTool(name)) return "origin";
+  return isLeft(name, tools) ? undefined : "narrowed";
 }
 
 function hasProperty({ properties }: ModelToolSpec["inputSchema"], name: string): boolean {
@@ -206,7 +217,10 @@ async function gate(ctx: PluginContext, call: { tool: string; args: unknown }, t
     ),
     signal,
   );
-  if (verdict.block) throw agentErrors.toolBlocked({ tool: call.tool, reason: verdict.reason });
+  if (verdict.block) {
+    target.onRefused?.("blocked");
+    throw agentErrors.toolBlocked({ tool: call.tool, reason: verdict.reason });
+  }
   return verdict.args;
 }
 
