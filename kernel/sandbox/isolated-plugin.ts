@@ -139,7 +139,7 @@ function checkedInside(input: JsonSchema): Schema & { toJSONSchema(): JsonSchema
 const GRACE_MS = 5_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-/** What a guest says of its tool, as far as it may be so. */
+/** Traits of a tool that a guest may claim. */
 function traitsOf({ readOnly, timeoutMs }: Pick<Tool, "readOnly" | "timeoutMs">): Pick<Tool, "readOnly" | "timeoutMs"> {
   return {
     ...(readOnly === true ? { readOnly } : {}),
@@ -151,7 +151,7 @@ function traitsOf({ readOnly, timeoutMs }: Pick<Tool, "readOnly" | "timeoutMs">)
 function register(ctx: PluginContext, sandbox: Sandbox, plugin: IsolatedPlugin): void {
   for (const tool of plugin.tools) {
     const traits = traitsOf(tool);
-    // Whoever called it tells it to stop at its limit; a guest that does not hear is ended a little later.
+    // The caller stops it at its limit; a guest that does not hear is ended a little later.
     const limit = traits.timeoutMs === undefined ? {} : { timeoutMs: traits.timeoutMs + GRACE_MS };
     ctx.registerTool({
       name: tool.name,

@@ -133,6 +133,14 @@ describe("an attachment", () => {
   });
 });
 
+test("a message is answered without what the model thought, which stands in the history alone", async () => {
+  await platform.say("think aloud");
+  await eventually(() => platform.sent.some(({ text }) => text === "You said: think aloud"));
+  expect(JSON.stringify(platform.sent)).not.toContain("a thought of its own");
+  const history = await gw.rpc("chat.history", { sessionKey: "agent:main:talk:direct:@ada" });
+  expect(JSON.stringify(history)).toContain("a thought of its own");
+});
+
 describe("lines of a group that do not mention the agent", () => {
   test("are read with the next message that does, once, with who said them; a forged line is none", async () => {
     expect(await inKitchen("soup is ready", "@bob")).toMatchObject({ status: "dropped", reason: "not-mentioned" });

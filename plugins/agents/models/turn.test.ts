@@ -5,6 +5,18 @@ import { readTurn } from "./turn.ts";
 const read = (stream: () => AsyncIterable<ModelDelta>) =>
   readTurn(stream, { signal: new AbortController().signal, idleMs: 60_000, onText: () => undefined });
 
+test.each([
+  ['{"path": "a", }', /at position 14\b.*send them again/],
+  ['{"path":', /at position 8\b/],
+  ["[1]", /expected an object/],
+])("arguments %j are kept as they came, with what is wrong and where", async (args, problem) => {
+  const { toolCalls } = await read(async function* () {
+    yield { type: "toolCall", id: "1", name: "tool", argsDelta: args };
+    yield { type: "finish", reason: "tool_calls" };
+  });
+  expect(toolCalls).toEqual([{ id: "1", name: "tool", args, broken: expect.stringMatching(problem) }]);
+});
+
 const piece = "x".repeat(65_536);
 
 test.each<[string, (i: number) => ModelDelta]>([

@@ -224,8 +224,13 @@ function parseArgs(json: string, finish: TurnResult["finish"]): { args: unknown;
     const args = parseJson(json);
     return isObject(args) ? { args } : { args: json, broken: `expected an object; ${advice}` };
   } catch (error) {
-    return { args: json, broken: `${messageOf(error)}; ${advice}` };
+    return { args: json, broken: `${placed(messageOf(error), json)}; ${advice}` };
   }
+}
+
+/** Problem of a text with its place: the parser names none where the text just stops. */
+function placed(problem: string, json: string): string {
+  return /position \d/.test(problem) ? problem : `${problem} at position ${json.length}`;
 }
 
 function isObject(value: unknown): boolean {

@@ -74,7 +74,7 @@ async function obey(
 ): Promise<JsonObject | undefined> {
   const { scopes, connId, identity, deviceId, clientId } = call.client;
   const actor = { kind: "rpc" as const, scopes, connId };
-  // What was done under this key is known by the stored answer, which stands for all of it.
+  // The key itself is that of the answer, which stands for all that was done under it.
   const request = { key: `${key}:command`, agentId, sessionKey, message, by: identity ?? deviceId ?? clientId };
   const said = await obeyInChat(request, { kit, runner, actor, family: "agent" });
   if (!said) return undefined;

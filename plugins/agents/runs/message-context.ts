@@ -4,7 +4,7 @@ import type { ModelRef } from "../models/choice.ts";
 import { isStatelessKey } from "../sessions/stateless-key.ts";
 import type { Run } from "./run.ts";
 
-/** What a model is told beside a message. */
+/** Facts that a model is told beside a message. */
 interface Context {
   /** Epoch milliseconds at which the message came. */
   at: number;

@@ -73,7 +73,7 @@ const abilities: readonly Ability[] = [
 
 const known = new Set(abilities.flatMap(({ tools }) => tools));
 
-/** What the tools let the agent do, and what nobody can do without them. */
+/** Abilities that the tools give, and those that are missing without them. */
 function abilitiesText(tools: readonly string[]): string {
   const has = new Set(tools);
   const can = abilities.filter((one) => one.tools.some((tool) => has.has(tool))).map((one) => one.can);

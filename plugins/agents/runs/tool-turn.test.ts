@@ -11,7 +11,7 @@ let respond: (req: ModelRequest) => FakeTurn = () => "done";
 const model = fakeModel(Array.from({ length: 500 }, () => (req: ModelRequest) => respond(req)));
 const clock = fakeClock();
 let gateway: TestGateway;
-/** What tools did, in order. */
+/** Acts of tools, in order. */
 const log: string[] = [];
 const held: Array<() => void> = [];
 

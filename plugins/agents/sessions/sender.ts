@@ -2,7 +2,7 @@ import { cutEnd, isRecord, type MessageRow, type MessageSender, oneLine, printab
 
 const MAX_CHARS = 100;
 
-/** What the row of a person's message keeps beside it: its author, and the line that models read before it. */
+/** Details in the row of a person's message: its author, and the line that models read before it. */
 export function messageDetails(sender: MessageSender | undefined, context: string | undefined): Pick<MessageRow, "details"> {
   if (!sender && context === undefined) return {};
   return { details: { ...(sender ? { sender: shownSender(sender) } : {}), ...(context === undefined ? {} : { context }) } };

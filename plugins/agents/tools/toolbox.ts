@@ -153,12 +153,7 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
     },
     async prepare(agent, { name, args }, target) {
       await view.ready(name);
-      const entry = setOf(agent).get(name);
-      const refusal = entry ? keptBack(name, target) : view.get(name) ? "policy" : "unknown";
-      if (!entry || refusal) {
-        target.onRefused?.(refusal ?? "unknown");
-        throw agentErrors.toolNotFound({ tool: name });
-      }
+      const entry = callable(setOf(agent).get(name), { name, isRegistered: view.get(name) !== undefined }, target);
       const value = await validated(entry, args);
       if (target.dryRun) return async () => ({ content: [] });
       const allowed = await gate(ctx, { tool: name, args: value }, target);
@@ -171,6 +166,18 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
       return run();
     },
   };
+}
+
+/** Returns the tool that a run calls. @throws {SvcError} `tool-not-found` for one that it may not call, whatever the reason */
+function callable(
+  entry: Prepared | undefined,
+  { name, isRegistered }: { name: string; isRegistered: boolean },
+  target: ToolTarget,
+): Prepared {
+  const refusal = entry ? keptBack(name, target) : isRegistered ? "policy" : "unknown";
+  if (entry && !refusal) return entry;
+  target.onRefused?.(refusal ?? "unknown");
+  throw agentErrors.toolNotFound({ tool: name });
 }
 
 /** Reason why a run may not call a tool of its agent; undefined when it may. */
