@@ -79,7 +79,7 @@ describe("a command", () => {
     await run({ command: `${stray}; (${stray} &); ${written}; echo done` });
     const found = (await readFile(pids, "utf8")).trim().split("\n").map(Number);
     expect(found).toHaveLength(2);
-    // Whoever inherits them may take a moment to hear of their end.
+    // The process that inherits them may take a moment to hear of their end.
     await expect.poll(() => found.filter(isAlive), { timeout: 10_000 }).toEqual([]);
   });
 

@@ -1,13 +1,13 @@
 import { type Approvals, definePlugin, isSvcError, methodOf, type PluginContext } from "svc/sdk";
 import { AllowedCommands } from "./allowed-commands.ts";
-import { type ExecConfig, execConfig } from "./config.ts";
+import { execConfig } from "./config.ts";
 import { execErrors } from "./errors.ts";
 import { execTool } from "./exec-tool.ts";
 import { LiveCommands } from "./live-commands.ts";
 import { processTool } from "./process-tool.ts";
 import { execMethods } from "./protocol-methods.ts";
 import { CommandRunner } from "./runner.ts";
-import { holdsProcessLimit } from "./sandbox.ts";
+import { registerSandboxCheck } from "./sandbox-check.ts";
 
 /** The tools `exec` and `process`. With mode `off`, the default, no agent has them. */
 export default definePlugin({
@@ -37,24 +37,6 @@ export default definePlugin({
     return { stop: () => live.close() };
   },
 });
-
-function registerSandboxCheck(ctx: Pick<PluginContext, "registerDoctorCheck">, runner: CommandRunner, { mode, sandbox }: ExecConfig): void {
-  ctx.registerDoctorCheck({
-    id: "exec/sandbox",
-    async run() {
-      if (mode === "off") return { ok: true, level: "info", message: "no agent runs commands (mode off)" };
-      const info = "plugins.entries.tools-exec.config.sandbox";
-      if (sandbox === "off") return { ok: true, level: "warning", message: `commands run without a sandbox, as ${info} says` };
-      if ((await runner.tools()).sandbox) {
-        const unlimited = holdsProcessLimit() ? "" : "; how many processes they start is not limited, for root or on a Linux before 5.14";
-        return { ok: true, level: "info", message: `commands run in a sandbox (bubblewrap)${unlimited}` };
-      }
-      const effect = sandbox === "require" ? "so no command runs" : "so commands run with the rights of the gateway";
-      const message = `bubblewrap is missing or may not make namespaces, ${effect}`;
-      return { ok: false, level: "warning", message, fix: "apt-get install bubblewrap" };
-    },
-  });
-}
 
 function approvalsOf(ctx: Pick<PluginContext, "service">): Approvals | undefined {
   try {

@@ -65,7 +65,7 @@ export class CommandRunner {
     const words = argv ?? ["/bin/sh", "-c", text ?? ""];
     const plan = { workspace, below: relative(workspace, cwd), own, network };
     const [file = "", ...args] = keptCommand(words, { sandbox, prlimit, plan, limits });
-    // What is in the sandbox ends with it; outside of it a command may leave its group.
+    // The sandbox ends with all that is in it; outside of it a command may leave its group.
     const mark = sandbox === undefined ? randomUUID() : undefined;
     // Outside of the sandbox nothing is the call's own.
     const env = environmentFor(this.#env, { names, ...(mark === undefined ? {} : { own: { ...own, [MARK]: mark } }) });

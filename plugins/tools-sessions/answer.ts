@@ -3,7 +3,7 @@ import { framed } from "./foreign.ts";
 
 const MAX_ANSWER_CHARS = 20_000;
 
-/** What became of a run in another session, as far as somebody waited for it. */
+/** Outcome of a run in another session, as far as somebody waited for it. */
 export type Answer =
   | { runId: string; state: "answered"; answer: string }
   | { runId: string; state: "failed"; error: string }

@@ -41,7 +41,7 @@ export { sharedErrors } from "./errors.ts";
 export { createExpiryClock, type ExpiryClock } from "./expiry-clock.ts";
 export { type FoundFile, inFolder, inWorkspace, openContained, partsBelow, replaceContained, shownPath } from "./files/contained.ts";
 export { type Closed, closedIn } from "./files/gateway-own.ts";
-export { type HeldFolder, holdFolder } from "./files/held-folder.ts";
+export { holdFolder } from "./files/held-folder.ts";
 export { isInside } from "./files/inside.ts";
 export { makePrivate } from "./files/make-private.ts";
 export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from "./files/notices.ts";

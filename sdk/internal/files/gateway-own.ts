@@ -11,9 +11,7 @@ export async function closedIn(root: string, stateDir: string): Promise<Closed> 
   if (real === state) return (parts) => parts.length > 0 && !isOwnNote(parts);
   if (!isInside(real, state)) return () => false;
   // In any case: file systems may not tell them apart.
-  const way = relative(real, state)
-    .split(sep)
-    .map((name) => name.toLowerCase());
+  const way = relative(real, state).toLowerCase().split(sep);
   return (parts) => way.every((name, i) => name === parts[i]?.toLowerCase());
 }
 

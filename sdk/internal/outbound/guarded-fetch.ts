@@ -43,11 +43,9 @@ export async function fetchPublic(address: string, rules: FetchRules): Promise<F
   const signal = AbortSignal.any([rules.signal, AbortSignal.timeout(timeoutMs)]);
   let url = checkedUrl(address);
   for (let left = maxRedirects; ; left--) {
-    if (rules.isHostAllowed?.(url.hostname) === false) {
-      // A host that a server redirects to is a stranger's text, which models read.
-      const host = left === maxRedirects ? `the host ${url.hostname}` : "a host that the address redirects to";
-      throw refuse(`${host} is not on the list of allowed ones`);
-    }
+    // A host that a server redirects to is a stranger's text, which models read.
+    const host = left === maxRedirects ? `the host ${url.hostname}` : "a host that the address redirects to";
+    if (rules.isHostAllowed?.(url.hostname) === false) throw refuse(`${host} is not on the list of allowed ones`);
     const response = await respond(url, { ...rules, signal });
     const { statusCode = 0, headers } = response;
     const to = statusCode >= 300 && statusCode < 400 ? headers.location : undefined;
