@@ -174,7 +174,7 @@ async function runTurn(job: Job, firing: Firing): Promise<Turn> {
 }
 
 function requestOf(job: Job, { ctx }: FireDeps): RunRequest {
-  const { payload, agentId, name, state, delivery } = job;
+  const { payload, agentId, name, state, delivery, origin } = job;
   const { runId = "" } = state;
   if (payload.kind !== "agentTurn") throw new TypeError("a job of the main session is no run");
   const { message, model, thinking, timeoutSeconds } = payload;
@@ -192,6 +192,7 @@ function requestOf(job: Job, { ctx }: FireDeps): RunRequest {
     lane: "cron",
     extraSystem: `This is a run of the scheduled job ${JSON.stringify(name)}, begun at ${at}. Nobody is there to answer a question. ${reader}${again}`,
     ...defined({ agentId, model, thinking, timeoutMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1_000 }),
+    ...(origin === undefined ? {} : { origin }),
     actor: { kind: "internal", scopes: [] },
   };
 }

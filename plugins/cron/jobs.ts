@@ -11,8 +11,10 @@ import type { Scheduler } from "./scheduler.ts";
 /** Rows of one list of the store. */
 const MAX_JOBS = 1_000;
 
-export type NewJob = ParamsOf<"cron.add">;
-export type JobPatch = ParamsOf<"cron.update">["patch"];
+/** Origin of the one who asks, where that is not the operator. */
+type Asker = Pick<Job, "origin">;
+export type NewJob = ParamsOf<"cron.add"> & Asker;
+export type JobPatch = ParamsOf<"cron.update">["patch"] & Asker;
 
 interface Deps {
   ctx: PluginContext;

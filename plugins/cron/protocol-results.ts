@@ -13,6 +13,10 @@ export const cronJob = z
     name: text,
     agentId: text.exactOptional(),
     enabled: z.boolean(),
+    origin: z
+      .literal("person")
+      .exactOptional()
+      .describe("an owner planned or changed it on a channel: its runs have no more rights than that conversation"),
     deleteAfterRun: z.boolean().exactOptional(),
     schedule: cronSchedule,
     sessionTarget,

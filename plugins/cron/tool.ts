@@ -51,7 +51,7 @@ export function cronTool(ctx: PluginContext, cron: CronPlugin): Tool<Args> {
       const id = idOf(args);
       if (action === "remove") return { removed: await cron.jobs.remove(id), id };
       if (action === "run") return cron.jobs.run(id, "force");
-      return shown(await update(id, args, { ctx, cron }), args.tz);
+      return shown(await update(id, args, { ctx, cron, asker: askerOf(call) }), args.tz);
     },
   };
 }
@@ -70,7 +70,13 @@ interface Parts {
   cron: CronPlugin;
 }
 
-async function add(args: Args, { sessionKey, agentId }: ToolCall, { ctx, cron }: Parts) {
+/** A job has no more rights than the run that planned it. */
+function askerOf({ origin }: ToolCall): Pick<Job, "origin"> {
+  return origin === "operator" ? {} : { origin: "person" };
+}
+
+async function add(args: Args, call: ToolCall, { ctx, cron }: Parts) {
+  const { sessionKey, agentId } = call;
   const { text, name, tz } = args;
   if (text === undefined) throw cronErrors.cronTool({ reason: "add: text is missing: what are you to do then?" });
   const schedule = toSchedule(args, ctx.clock.now());
@@ -80,6 +86,7 @@ async function add(args: Args, { sessionKey, agentId }: ToolCall, { ctx, cron }:
     name: name ?? text.replace(/\s+/g, " ").slice(0, 80),
     agentId,
     schedule,
+    ...askerOf(call),
     ...(schedule.kind === "at" ? { deleteAfterRun: true } : {}),
     sessionTarget: "isolated",
     wakeMode: "next-heartbeat",
@@ -107,14 +114,16 @@ async function routeOf(sessionKey: string, ctx: PluginContext): Promise<MessageR
   }
 }
 
-async function update(id: string, args: Args, { ctx, cron }: Parts): Promise<Job> {
+async function update(id: string, args: Args, { ctx, cron, asker }: Parts & { asker: Pick<Job, "origin"> }): Promise<Job> {
   const { text, name, enabled } = args;
   const schedule = toSchedule(args, ctx.clock.now());
   if (!schedule && text === undefined && name === undefined && enabled === undefined)
     throw cronErrors.cronTool({ reason: "update: nothing to change; give text, name, enabled or a new time" });
   const { payload } = cron.jobs.get(id);
+  if (asker.origin !== undefined && payload.kind === "systemEvent")
+    throw cronErrors.cronTool({ reason: "update: the operator planned this job for the main session; only there it can be changed" });
   const changed = text === undefined ? undefined : payload.kind === "agentTurn" ? { ...payload, message: text } : { ...payload, text };
-  return cron.jobs.update(id, defined({ name, enabled, schedule, payload: changed }));
+  return cron.jobs.update(id, { ...defined({ name, enabled, schedule, payload: changed }), ...asker });
 }
 
 /** @throws {SvcError} `cron-tool` */

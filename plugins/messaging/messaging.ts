@@ -199,6 +199,7 @@ function createParts(ctx: PluginContext) {
     agents,
     media,
     deliver: (request) => service.deliver(request),
+    isOwner: (person) => service.isOwner(person),
     display: (work) => displayRun(work, { ctx, typing, answers }),
   });
   const pairings: Pairings = createPairings(ctx, queue);

@@ -100,6 +100,7 @@ export const cronJobRow = z.object({
   ...cronJobFields,
   id: z.string().regex(/^[\w-]{1,64}$/),
   enabled: z.boolean(),
+  origin: z.literal("person").optional(),
   state: cronJobState.default({ consecutiveErrors: 0 }),
   createdAtMs: epochMs,
   updatedAtMs: epochMs,

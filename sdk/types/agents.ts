@@ -68,6 +68,8 @@ export interface RunRequest {
   place?: MessageRoute;
   /** Origin of the run that asks for this one, which has no more rights than it; default `operator`: the request decides. */
   origin?: RunOrigin;
+  /** The message is one of `commands.ownerAllowFrom` in a direct conversation: its run may plan jobs. Its origin stays `person`. */
+  isOwner?: boolean;
   /** Session whose run asks for this one; a session that is made for it keeps that. */
   spawnedBy?: string;
   /** Narrows the tools of this run: only those of `allow`, none of `deny`. Names, `*` and `group:…` as in `tools`. */

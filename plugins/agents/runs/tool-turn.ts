@@ -119,8 +119,9 @@ async function prepare(run: Run, kit: Kit, call: ToolCallMade, onUpdate: (text: 
   if (call.broken) throw new Error(`its arguments are not valid JSON: ${call.broken}`);
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
   const { signal, origin, request } = run;
+  const { tools, isOwner } = request;
   const onRefused = (reason: ToolRefusal) => tellRefused(run, kit, { tool: call.name, reason });
-  const target = { ...ids, signal, origin, tools: request.tools, onUpdate, onRefused, maxChars: MAX_CHARS, ...placed(run) };
+  const target = { ...ids, signal, origin, isOwner, tools, onUpdate, onRefused, maxChars: MAX_CHARS, ...placed(run) };
   return kit.tools.prepare(run.agent, { name: call.name, args: call.args }, target);
 }
 

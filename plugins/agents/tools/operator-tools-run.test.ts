@@ -14,7 +14,7 @@ const tools = definePlugin({
   },
 });
 const calls = { toolCalls: [{ name: "cron", args: {} }] };
-const model = fakeModel([calls, "Said.", calls, "Said."]);
+const model = fakeModel(Array.from({ length: 4 }, () => [calls, "Said."]).flat());
 
 let gw: TestGateway;
 beforeAll(async () => {
@@ -42,4 +42,24 @@ test("a webhook's run neither sees nor runs a tool of the operator, in the very 
   ]);
   const answered = model.requests[1]?.messages.at(-1);
   expect(answered).toMatchObject({ role: "tool", isError: true, text: "Tool not available: cron" });
+});
+
+test("an owner who writes on a channel plans work, and others who do have no such tool", async () => {
+  ran.length = 0;
+  const asked: RunRequest = {
+    message: "hi",
+    sessionKey: "agent:main:talk:direct:ada",
+    trigger: "user",
+    actor: { kind: "channel", scopes: [] },
+  };
+  await (await gw.service("agents@1").run({ ...asked, isOwner: true })).done;
+  expect(ran).toEqual(["cron"]);
+  await (await gw.service("agents@1").run(asked)).done;
+  expect(ran).toEqual(["cron"]);
+  expect(model.requests.slice(4).map((request) => request.tools.map(({ name }) => name))).toEqual([
+    ["cron", "look_up"],
+    ["cron", "look_up"],
+    ["look_up"],
+    ["look_up"],
+  ]);
 });

@@ -1,6 +1,6 @@
 import type { RunRequest } from "svc/sdk";
 import { describe, expect, test } from "vitest";
-import { isOperatorTool, narrowedTools, originOf } from "./operator-tools.ts";
+import { isKeptBack, isOperatorTool, narrowedTools, originOf } from "./operator-tools.ts";
 
 const main = { key: "agent:main:main", kind: "direct" as const };
 const group = { key: "agent:main:irc:group:#room", kind: "group" as const };
@@ -63,4 +63,16 @@ test.each([
   [{ allow: ["read", "write"], deny: ["exec"] }, "anybody", { allow: ["read", "write"], deny: ["exec", "edit"] }],
 ] as const)("with %j a run of %s has %j: strangers change no files, unless the list of their group says so", (tools, origin, left) => {
   expect(narrowedTools(tools ? { tools: { ...tools } } : {}, origin)).toEqual(left);
+});
+
+test.each([
+  ["cron", "operator", false, false],
+  ["cron", "person", false, true],
+  ["cron", "person", true, false],
+  ["cron", "anybody", true, true],
+  ["gateway", "person", true, true],
+  ["nodes", "person", true, true],
+  ["read", "anybody", false, false],
+] as const)("%s in a run of %s, an owner (%s), is kept back: %s", (tool, origin, isOwner, expected) => {
+  expect(isKeptBack(tool, { origin, isOwner })).toBe(expected);
 });

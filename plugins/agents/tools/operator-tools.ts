@@ -15,6 +15,15 @@ export function isOperatorTool(tool: string): boolean {
   return matchesTool(tool, operatorTools);
 }
 
+/** The one of them that owners have in their direct conversations on channels: reminders are for people. */
+const OWNERS_TOOL = "cron";
+
+/** Whether a run does without a tool because it is for the operator. */
+export function isKeptBack(tool: string, { origin, isOwner = false }: { origin: RunOrigin; isOwner?: boolean | undefined }): boolean {
+  if (origin === "operator" || !isOperatorTool(tool)) return false;
+  return !(origin === "person" && isOwner && tool === OWNERS_TOOL);
+}
+
 interface Origin {
   request: Pick<RunRequest, "trigger" | "actor" | "place" | "origin">;
   session: Pick<SessionRow, "key" | "kind">;

@@ -19,7 +19,7 @@ import { whileAlive } from "../common/abort.ts";
 import { cutMiddle } from "../common/cut.ts";
 import { agentErrors } from "../errors.ts";
 import type { AgentFigures } from "../figures.ts";
-import { isOperatorTool } from "./operator-tools.ts";
+import { isKeptBack } from "./operator-tools.ts";
 import { isLeft, isToolAllowed, policyLevels } from "./policy.ts";
 import { acceptedContent, isToolResult } from "./tool-content.ts";
 
@@ -47,6 +47,8 @@ export interface ToolTarget {
   onRefused?: (reason: ToolRefusal) => void;
   /** Default `operator`. */
   origin?: RunOrigin;
+  /** As in `RunRequest`. */
+  isOwner?: boolean | undefined;
   /** The arguments are checked, and that is all. */
   dryRun?: boolean;
   /** Longest text of the result; default 200,000 UTF-16 units. */
@@ -78,7 +80,7 @@ export interface ToolBox {
   /** Every tool, in load order. */
   all(): RegisteredTool[];
   /** Tools of an agent after policy, in load order; those of the operator are left out unless the run may have them. */
-  specs(agent: AgentInfo, run?: { origin: RunOrigin; request: Pick<RunRequest, "tools"> }): ModelToolSpec[];
+  specs(agent: AgentInfo, run?: { origin: RunOrigin; request: Pick<RunRequest, "tools" | "isOwner"> }): ModelToolSpec[];
   /** Brings a tool that is loaded on first use; without a name all of them. */
   ready(name?: string): Promise<void>;
   has(agent: AgentInfo, name: string): boolean;
@@ -145,7 +147,7 @@ export function createToolBox(ctx: PluginContext, figures: Pick<AgentFigures, "t
     specs: (agent, { origin, request } = { origin: "operator", request: {} }) =>
       [...setOf(agent).values()]
         .map((p) => p.spec)
-        .filter(({ name }) => (origin === "operator" || !isOperatorTool(name)) && isLeft(name, request.tools)),
+        .filter(({ name }) => !isKeptBack(name, { origin, isOwner: request.isOwner }) && isLeft(name, request.tools)),
     has: (agent, name) => setOf(agent).has(name),
     traits(agent, name) {
       const entry = setOf(agent).get(name);
@@ -181,8 +183,11 @@ function callable(
 }
 
 /** Reason why a run may not call a tool of its agent; undefined when it may. */
-function keptBack(name: string, { origin = "operator", tools }: Pick<ToolTarget, "origin" | "tools">): ToolRefusal | undefined {
-  if (origin !== "operator" && isOperatorTool(name)) return "origin";
+function keptBack(
+  name: string,
+  { origin = "operator", isOwner, tools }: Pick<ToolTarget, "origin" | "isOwner" | "tools">,
+): ToolRefusal | undefined {
+  if (isKeptBack(name, { origin, isOwner })) return "origin";
   return isLeft(name, tools) ? undefined : "narrowed";
 }
 

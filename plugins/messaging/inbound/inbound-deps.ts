@@ -17,6 +17,7 @@ export interface InboundDeps {
   agents(): Agents;
   media: Pick<MediaStore, "read" | "remove" | "takeOver" | "expire">;
   deliver: Messaging["deliver"];
+  isOwner: Messaging["isOwner"];
   /** Shows a run in the conversation that it answers. */
   display(work: { row: DeliveryRow; inbound: Inbound; handle: RunHandle }): RunDisplay;
 }

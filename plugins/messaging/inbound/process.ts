@@ -145,6 +145,7 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         deliverTo: answerTo({ row, inbound }),
         extraSystem: [CHANNEL_NOTICE, ...(group?.systemPrompt === undefined ? [] : [group.systemPrompt])].join("\n\n"),
         ...(group?.tools ? { tools: group.tools } : {}),
+        ...(inbound.room === undefined && deps.isOwner({ channel: inbound.channel, id: inbound.sender.id }) ? { isOwner: true } : {}),
         actor: { kind: "channel", scopes: [] },
       }),
     signal,

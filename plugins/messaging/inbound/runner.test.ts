@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Agents, Store } from "svc/sdk";
+import type { Agents, RunRequest, Store } from "svc/sdk";
+import { parseSharedConfig } from "svc/sdk/internal";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { InboundDeps } from "./inbound-deps.ts";
@@ -12,6 +13,8 @@ let gw: TestGateway;
 let store: Store;
 let clock: FakeClock;
 let asked: string[];
+/** Sessions that were asked in the name of an owner. */
+let ofOwners: string[];
 let errors: string[];
 let done: () => Promise<unknown>;
 let runner: InboundRunner;
@@ -23,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => gw.close());
 beforeEach(() => {
   clock = fakeClock();
-  [asked, errors] = [[], []];
+  [asked, ofOwners, errors] = [[], [], []];
   done = async () => ({ status: "error", code: "ABORTED" });
   return async () => {
     await runner.stop();
@@ -32,6 +35,7 @@ beforeEach(() => {
   };
 });
 
+const config = parseSharedConfig({});
 const nothing = () => undefined;
 const logger = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: note, child: () => logger };
 
@@ -42,18 +46,20 @@ function note(message: string): void {
 function start(changes: Partial<InboundDeps> = {}): InboundRunner {
   const lease = `boot/${randomUUID()}`;
   const agents = {
-    async run({ sessionKey }: { sessionKey: string }) {
+    async run({ sessionKey, isOwner }: RunRequest & { sessionKey: string }) {
       asked.push(sessionKey);
+      if (isOwner) ofOwners.push(sessionKey);
       return { done: done() };
     },
   } as unknown as Agents;
   runner = new InboundRunner({
-    ctx: { clock, timers: clock, logger, snapshot: () => ({}) } as unknown as InboundDeps["ctx"],
+    ctx: { clock, timers: clock, logger, snapshot: () => config } as unknown as InboundDeps["ctx"],
     lease,
     acquire: () => gw.service("leases@1").acquire("deliveries:in", { owner: lease }),
     store: () => store,
     agents: () => agents,
     media: { read: async () => undefined, remove: async () => undefined, takeOver: async () => undefined, expire: nothing },
+    isOwner: () => false,
     deliver: async () => ({ uid: "", route: { channel: "talk" } }),
     display: () => ({ ran: async () => undefined, settle: async () => undefined, close: async () => undefined }),
     ...changes,
@@ -61,11 +67,11 @@ function start(changes: Partial<InboundDeps> = {}): InboundRunner {
   return runner;
 }
 
-async function add(sessionKey: string): Promise<string> {
+async function add(sessionKey: string, more: { room?: { id: string } } = {}): Promise<string> {
   const uid = randomUUID();
   const route = { channel: "talk", to: "@ada", accountId: "default" };
   const place = { channel: "talk", accountId: "default", label: "Talk", agentId: "main", sessionKey, setsRoute: false };
-  const payload = encodeInbound({ ...place, route, sender: { id: "@ada" }, text: "hi", attachments: [], files: [], history: [] });
+  const payload = encodeInbound({ ...place, route, sender: { id: "@ada" }, text: "hi", attachments: [], files: [], history: [], ...more });
   const at = clock.now();
   const delivery = { uid, dir: "in" as const, lane: laneOf(sessionKey, uid), payload, expiresAt: at + 3_600_000 };
   await store.commit([{ op: "delivery.accept", delivery, at }]);
@@ -130,4 +136,12 @@ test("sessions with many messages leave a place to one with a single message", a
   await add("agent:main:d");
   await start().begin();
   await eventually(() => asked.includes("agent:main:d"));
+});
+
+test("the message of an owner is one in a direct conversation only", async () => {
+  await add("agent:main:talk:direct:@ada");
+  await add("agent:main:talk:group:team", { room: { id: "team" } });
+  await start({ isOwner: ({ channel, id }) => channel === "talk" && id === "@ada" }).begin();
+  await eventually(() => asked.length === 2);
+  expect(ofOwners).toEqual(["agent:main:talk:direct:@ada"]);
 });
