@@ -160,6 +160,22 @@ test("a run that waits for a place has its position until it begins", () => {
   expect(begun).not.toHaveProperty("position");
 });
 
+test("a summary of older messages is a line of the gateway, not an answer", () => {
+  const messages = [
+    stored("user", "Where?", { runId: "r1" }),
+    stored("assistant", "## Goal\nFind it.", { kind: "compaction" }),
+    stored("assistant", "Here.", { runId: "r1" }),
+  ];
+
+  const turns = turnsOf({ messages, live: [], outgoing: [] });
+
+  expect(shape(turns)).toEqual([
+    ["r1", "user:Where?", "text:Here."],
+    [expect.stringMatching(/^m:/), "system:## Goal\nFind it."],
+  ]);
+  expect(turns[1].items[0]).toMatchObject({ about: "summary" });
+});
+
 test("events of an unknown kind change nothing", () => {
   const live = withEvent(run("r"), event("assistant", { itemId: "i", text: "x" }));
 

@@ -22,8 +22,6 @@ export interface Places {
 
 /** Folders whose files other programs run: plugins of this gateway, and hooks of Git. */
 const runFolders = new Set([".svc", ".git"]);
-/** Names of the files by which gateways claim a workspace. */
-const claim = /^\.svc-gateway\.[0-9a-f]{8}\.lock$/i;
 const GATEWAYS_OWN = "is the gateway's own";
 
 /** Places below the workspaces of the agents, without what is the gateway's own. */
@@ -60,7 +58,6 @@ function refusalToWrite(parts: readonly string[]): string | undefined {
   // Names are compared as file systems may: in any case, and without the dots and blanks that some drop from the end.
   const names = parts.map((part) => part.toLowerCase().replace(/[. ]{1,200}$/, ""));
   if (names.some((name) => runFolders.has(name))) return "is in a folder whose files other programs run";
-  if (parts.some((part) => claim.test(part))) return GATEWAYS_OWN;
   if (parts.some((part) => /[\p{Cc}\p{Zl}\p{Zp}]/u.test(part))) return "has a control character in a name";
   return undefined;
 }

@@ -214,7 +214,8 @@ describe("a path", () => {
   });
 
   test("into what is the gateway's own is refused", async () => {
-    const { read, write, list, grep, path } = stage({ "gw/svc.json": "TOKEN", "notes.md": "TOKEN" }, { state: "workspace/gw" });
+    const files = { "gw/svc.json": "TOKEN", "notes.md": "TOKEN", ".svc-gateway.0011aaff.lock": "TOKEN" };
+    const { read, write, list, grep, path } = stage(files, { state: "workspace/gw" });
     expect(await read({ path: "gw/svc.json" })).toEqual({ text: "gw/svc.json: is the gateway's own", isError: true });
     expect((await list({ depth: 3 })).text).toBe("notes.md (5 bytes)");
     expect((await grep({ pattern: "TOKEN" })).text).toBe("notes.md:1: TOKEN");

@@ -9,7 +9,7 @@ import { hitsOf } from "./places.js";
  *   __svc?: { id: string, seq: number, runId?: string, kind?: string } }} Message
  * @typedef {{ id: string, name?: string, channel?: string }} Sender
  * @typedef {{ kind: "user", id: string, text: string, images: number, files: string[], at: number, state?: "sending" | "sent" | "failed", error?: string, sender?: Sender }} UserItem
- * @typedef {{ kind: "system", id: string, about: "heartbeat" | "event", text: string, at: number }} SystemItem
+ * @typedef {{ kind: "system", id: string, about: "heartbeat" | "event" | "summary", text: string, at: number }} SystemItem
  * @typedef {{ kind: "text", id: string, text: string, at: number, isStreaming?: boolean }} TextItem
  * @typedef {{ kind: "tool", id: string, name: string, args: unknown, at: number, state: "running" | "ok" | "error" | "unknown", text?: string,
  *   details?: unknown, ms?: number }} ToolItem
@@ -84,6 +84,8 @@ function itemsOf(message, results) {
     const files = blocks.flatMap((b) => (b.type === "file" ? [b.fileName || b.mimeType || "file"] : []));
     return [{ kind: "user", id, text, images, files, at, ...(message.sender ? { sender: message.sender } : {}) }];
   }
+  // What models read in the place of older messages is nothing that the agent said.
+  if (message.__svc?.kind === "compaction") return [{ kind: "system", id, about: "summary", text, at }];
   /** @type {Item[]} */
   const items = text === "" ? [] : [{ kind: "text", id, text, at }];
   for (const block of typeof message.content === "string" ? [] : message.content) {

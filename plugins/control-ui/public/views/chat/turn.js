@@ -56,12 +56,13 @@ function withKeys(items) {
   return items.map((item) => ({ item, key: item.kind === "text" ? `text:${texts++}` : `${item.kind}:${item.id}` }));
 }
 
-/** Shows an event that the gateway passed to the agent; no person wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
+const labels = { heartbeat: "Heartbeat", event: "Event", summary: "Summary of older messages" };
+
+/** Shows an event that the gateway passed to the agent, or a summary that stands for older messages; no person wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
 function System({ item }) {
-  const isBeat = item.about === "heartbeat";
   return html`<details class="system muted small">
-    <summary><span class="turnable"><${Open} /></span><span>${isBeat ? "Heartbeat" : "Event"}</span>
-      ${!isBeat && html`<span class="cut">${item.text.split("\n", 1)[0]}</span>`}
+    <summary><span class="turnable"><${Open} /></span><span>${labels[item.about]}</span>
+      ${item.about === "event" && html`<span class="cut">${item.text.split("\n", 1)[0]}</span>`}
       <time title=${moment(item.at)}>${clock(item.at)}</time></summary>
     <p>${item.text}</p>
   </details>`;
