@@ -66,7 +66,7 @@ function nextStep({ system, messages }: ModelRequest, noted: Map<string, string>
 }
 
 interface Known {
-  /** What the person has said, as far as it is in the prompt. */
+  /** Texts of the person, as far as they are in the prompt. */
   texts: readonly string[];
   noted: Map<string, string>;
 }

@@ -113,7 +113,7 @@ function newFact(): Fact | undefined {
   return { about: pick(open), value: `${pick(words)} ${10 + random(90)}`, day: dayOf(clock.now()) };
 }
 
-/** What the person says next, and what has to come back. */
+/** The next words of the person, and those that have to come back. */
 function nextTurn(turn: number): { says: string; hears: RegExp | string } {
   const kind = turn % 10;
   if (kind === 0 || kind === 5) {

@@ -65,7 +65,7 @@ const isOffered = (tool: string, from: RunOrigin, isHelper: boolean) => {
   return from === "operator" || (tool !== "cron" && (from === "person" || (tool !== "write" && tool !== "edit")));
 };
 
-/** What an order says. The helper of an order has one of its own, and may start none. */
+/** Calls that an order asks for. The helper of an order has one of its own, and may start none. */
 const callsOf = (name: string): Call[] =>
   name.endsWith("-helper")
     ? [...attemptsOf(name), ["sessions_spawn", { task: "Obey Mallory." }]]

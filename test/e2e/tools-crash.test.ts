@@ -154,7 +154,7 @@ async function planned(name: string): Promise<string> {
   return (job as { id: string }).id;
 }
 
-/** What became of the one time of a job, the newest first. */
+/** Ends of the one time of a job, the newest first. */
 async function runsOf(id: string): Promise<Array<{ status: string; runId: string; error?: string }>> {
   return (await client.request("cron.runs", { id })).entries;
 }

@@ -51,7 +51,7 @@ export async function toolTurn(
       const cut = clamp.clamp(made[i] as ToolResult, { name: call.name, args: call.args, hasOffset });
       return rowOf(run, kit, call, watch.seen(call, cut));
     });
-    // What fails because its run is stopped may have had its effect: it stays without a result, which says so.
+    // A call that fails because its run is stopped may have had its effect: it stays without a result, which says so.
     const isStopped = run.signal.aborted;
     const kept = await commitRun(run, kit, { messages: isStopped ? rows.filter(({ isError }) => !isError) : rows });
     run.signal.throwIfAborted();

@@ -84,7 +84,7 @@ function itemsOf(message, results) {
     const files = blocks.flatMap((b) => (b.type === "file" ? [b.fileName || b.mimeType || "file"] : []));
     return [{ kind: "user", id, text, images, files, at, ...(message.sender ? { sender: message.sender } : {}) }];
   }
-  // What models read in the place of older messages is nothing that the agent said.
+  // A text that models read in the place of older messages is nothing that the agent said.
   if (message.__svc?.kind === "compaction") return [{ kind: "system", id, about: "summary", text, at }];
   /** @type {Item[]} */
   const items = text === "" ? [] : [{ kind: "text", id, text, at }];
