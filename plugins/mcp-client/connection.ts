@@ -18,8 +18,8 @@ import { createStderrLog } from "./stderr-log.ts";
 const MAX_TOOLS = 256;
 const MAX_PAGES = 20;
 const LIST_CHANGE_MS = 300;
-/** A server may ask to be connected again at once; this is the least pause. */
-const MIN_RETRY_MS = 1_000;
+/** A server may ask to be connected again at once; this is the least pause. A longer one that it asks for is kept. */
+const MIN_RETRY_MS = 250;
 
 export interface ConnectionDeps {
   library: Awaited<ReturnType<typeof loadMcpLibrary>>;

@@ -54,6 +54,14 @@ describe("a server that wants a login", () => {
     expect(JSON.stringify(gw.logs)).not.toMatch(/hunter2|access-|refresh-/);
   });
 
+  test("may let anybody connect, and want the login for its tools", async () => {
+    for (const method of ["initialize", "notifications/initialized"]) server.open.add(method);
+    await finish(await agree((await begin()) as string));
+    await inState("ready");
+    await eventually(async () => textOf(await whoami()).includes("you are ***"));
+    expect(server.faults).toEqual([]);
+  });
+
   test("is sent the header of the config, and its authorization server is not", async () => {
     await finish(await agree((await begin()) as string));
     await inState("ready");

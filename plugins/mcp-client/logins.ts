@@ -51,10 +51,12 @@ export class Logins {
     // A registration is for one address to come back to.
     const byIssuer = known?.redirectUrl === redirectUrl ? known.byIssuer : {};
     const provider = createOAuthProvider({ server, store, login: { url: settings.url, redirectUrl, byIssuer } });
+    const client = await this.#client();
     try {
-      const client = await this.#client();
-      await client.connect(await this.#transport(settings, provider), { signal, timeout: settings.startMs });
-      await client.close();
+      const options = { signal, timeout: settings.startMs };
+      await client.connect(await this.#transport(settings, provider), options);
+      // Some let anybody connect, and want a login for all that comes after.
+      if (client.getServerCapabilities()?.tools !== undefined) await client.request({ method: "tools/list", params: {} }, options);
       return undefined;
     } catch (error) {
       const address = provider.authorizationUrl();
@@ -69,6 +71,8 @@ export class Logins {
       if (oldest !== undefined && this.#pending.size >= MAX_PENDING) this.#pending.delete(oldest);
       this.#pending.set(server, { provider, settings, endsAt: clock.monotonic() + LIFE_MS });
       return address;
+    } finally {
+      await client.close().catch(() => undefined);
     }
   }
 
@@ -110,13 +114,20 @@ export class Logins {
 
   async #transport({ url, headers }: HttpSettings, provider: LoginProvider) {
     const { StreamableHTTPClientTransport } = await this.#deps.library();
+    const onward = serverFetch({ url, headers, fetch: this.#deps.fetch });
     return new StreamableHTTPClientTransport(new URL(url), {
-      fetch: serverFetch({ url, headers, fetch: this.#deps.fetch }),
+      // Nothing is to be told here, and a stream that is refused would begin a second login beside the first.
+      fetch: (input, init) => (isStream(input, init, url) ? Promise.resolve(new Response(null, { status: 405 })) : onward(input, init)),
       requestInit: {},
       authProvider: provider,
       reconnectionScheduler: () => () => undefined,
     });
   }
+}
+
+/** The request for what a server has to say by itself. */
+function isStream(input: Parameters<Fetch>[0], init: Parameters<Fetch>[1], url: string): boolean {
+  return (init?.method ?? "GET") === "GET" && new URL(input).href === new URL(url).href;
 }
 
 function isSame(a: string, b: string): boolean {

@@ -12,6 +12,8 @@ export interface FakeMcpOAuth {
   readonly grants: string[];
   /** Value of the header `x-api-key` of each request, by path. */
   readonly keys: Array<[path: string, key: string | undefined]>;
+  /** Methods that anybody may call; none at first. */
+  readonly open: Set<string>;
   /** Access tokens that are out end now. */
   expire(): void;
   /** Address of the authorization server in the metadata of the resource, in place of its own. */
@@ -29,6 +31,7 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
   const faults: string[] = [];
   const grants: string[] = [];
   const keys: Array<[string, string | undefined]> = [];
+  const open = new Set<string>();
   const access = new Set<string>();
   const refresh = new Set<string>();
   const codes = new Map<string, Code>();
@@ -46,17 +49,14 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
     if (pathname.startsWith("/.well-known/oauth-protected-resource"))
       return json(response, 200, { resource: url, authorization_servers: [named ?? issuerUrl] });
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1] ?? "";
-    if (!access.has(token)) {
+    const body = request.method === "POST" ? await bodyOf(request) : "{}";
+    const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params?: { protocolVersion?: string } };
+    if (!access.has(token) && !open.has(method)) {
       const metadata = `${addressOf(resource)}/.well-known/oauth-protected-resource/mcp`;
       response.setHeader("WWW-Authenticate", `Bearer resource_metadata="${metadata}"`);
       return json(response, 401, { error: "invalid_token" });
     }
     if (request.method !== "POST") return json(response, 405, {});
-    const { id, method, params } = JSON.parse(await bodyOf(request)) as {
-      id?: number;
-      method: string;
-      params?: { protocolVersion?: string };
-    };
     if (id === undefined) return json(response, 202, undefined);
     const results: Record<string, object> = {
       initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "guarded", version: "1" } },
@@ -131,6 +131,7 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
     faults,
     grants,
     keys,
+    open,
     expire: () => access.clear(),
     nameIssuer: (address) => {
       named = address;
