@@ -11,6 +11,15 @@ const program = join(folder, "node_modules/@modelcontextprotocol/server-everythi
 /** Command and arguments that start the reference server on its standard input and output. */
 export const everythingOverStdio = { command: process.execPath, args: [program, "stdio"] };
 
+/** Command and arguments that start the reference server for the files of a folder. */
+export const filesystemOverStdio = (root: string): { command: string; args: string[] } => ({
+  command: process.execPath,
+  args: [join(folder, "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js"), root],
+});
+
+/** Program of the inspector for terminals. */
+export const inspectorCli = join(folder, "node_modules/@modelcontextprotocol/inspector-cli/build/index.js");
+
 /** Module of the client library of the first generation. */
 export const firstClient = (module: string): string => join(folder, "node_modules/@modelcontextprotocol/sdk/dist/esm", module);
 
