@@ -1,4 +1,5 @@
 import type { SvcConfig } from "svc/sdk";
+import { isGlobMatch } from "svc/sdk/internal";
 
 type ServerConfig = SvcConfig["mcp"]["servers"][string];
 
@@ -55,21 +56,6 @@ export function secretsOf(settings: ServerSettings): string[] {
 
 /** Is a tool of a server offered to agents? `*` stands for any text. */
 export function isOffered(tool: string, { allow, deny }: ServerSettings["tools"]): boolean {
-  const isOneOf = (patterns: readonly string[]) => patterns.some((pattern) => fits(tool, pattern));
+  const isOneOf = (patterns: readonly string[]) => patterns.some((pattern) => isGlobMatch(tool, pattern));
   return (allow === undefined || isOneOf(allow)) && !isOneOf(deny);
-}
-
-/** Each part between two `*` is looked for behind the one before it: the first place that fits is the best one. */
-function fits(text: string, pattern: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return text === pattern;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }

@@ -48,6 +48,7 @@ export { dropNotice, type Notice, noticePath, readNotices, writeNotice } from ".
 export { openRegular } from "./files/open-regular.ts";
 export { readRegularFile } from "./files/read-regular.ts";
 export { continueReplacement, hasReplacement, type Move, replaceTogether } from "./files/replacement.ts";
+export { isGlobMatch } from "./glob.ts";
 export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { hasGateway } from "./has-gateway.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";

@@ -1,4 +1,5 @@
 import type { SvcConfig } from "svc/sdk";
+import { isGlobMatch } from "svc/sdk/internal";
 
 /** One level of `tools.{profile, allow, deny}`. */
 export interface ToolPolicy {
@@ -56,19 +57,4 @@ export function matchesTool(tool: string, patterns: readonly string[]): boolean 
     const members = toolGroups[pattern];
     return members ? matchesTool(tool, members) : isGlobMatch(tool, pattern);
   });
-}
-
-/** `*` stands for any text. Each part is looked for behind the one before it: the first place that fits is the best one. */
-function isGlobMatch(text: string, pattern: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return text === pattern;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }
