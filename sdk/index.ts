@@ -59,6 +59,7 @@ export {
   type SvcErrorOptions,
 } from "./errors.ts";
 export { writeFileAtomic } from "./files.ts";
+export * from "./hook-taps.ts";
 export * from "./hooks.ts";
 export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";

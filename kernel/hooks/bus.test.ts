@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { HookName, HookOptions } from "../../sdk/hooks.ts";
+import type { HookOptions } from "../../sdk/hook-taps.ts";
+import type { HookName } from "../../sdk/hooks.ts";
 import { createLogger, type LogRecord } from "../process/logger.ts";
 import { createHookBus, type HookBusOptions, type TapFunction } from "./bus.ts";
 import { running } from "./running.ts";

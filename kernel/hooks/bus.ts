@@ -1,14 +1,7 @@
 import { AsyncParallelHook, AsyncSeriesBailHook, AsyncSeriesHook, SyncHook } from "tapable";
 import { messageOf } from "../../sdk/errors.ts";
-import {
-  type HookEvent,
-  type HookMeta,
-  type HookName,
-  type HookOptions,
-  type HookResult,
-  type HookSpec,
-  hookSpec,
-} from "../../sdk/hooks.ts";
+import type { HookMeta, HookOptions, HookResult } from "../../sdk/hook-taps.ts";
+import { type HookEvent, type HookName, type HookSpec, hookSpec } from "../../sdk/hooks.ts";
 import type { Disposable, Logger } from "../../sdk/types/common.ts";
 import type { TapRecord } from "../../sdk/types/plugin-record.ts";
 import { type HookCall, resultOf, stepOf, syncStepOf } from "./steps.ts";

@@ -1,5 +1,6 @@
 import { messageOf } from "../../sdk/errors.ts";
-import type { HookMeta, HookSpec } from "../../sdk/hooks.ts";
+import type { HookMeta } from "../../sdk/hook-taps.ts";
+import type { HookSpec } from "../../sdk/hooks.ts";
 import { callSyncTap, callTap, type Tap, type TapHost, type TapOutcome } from "./tap.ts";
 
 /** One call of a hook on its way through the taps. */

@@ -1,14 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { messageOf } from "../../sdk/errors.ts";
-import {
-  type HookFilter,
-  type HookFilterKey,
-  type HookMeta,
-  type HookName,
-  type HookOptions,
-  type HookSpec,
-  hookSpec,
-} from "../../sdk/hooks.ts";
+import type { HookFilter, HookMeta, HookOptions } from "../../sdk/hook-taps.ts";
+import { type HookFilterKey, type HookName, type HookSpec, hookSpec } from "../../sdk/hooks.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { TapRecord } from "../../sdk/types/plugin-record.ts";
 import { kernelErrors } from "../errors.ts";

@@ -1,5 +1,6 @@
 import { commonErrors, messageOf, SvcError } from "../../sdk/errors.ts";
-import { type HookName, type HookOptions, hookSpec } from "../../sdk/hooks.ts";
+import type { HookOptions } from "../../sdk/hook-taps.ts";
+import { type HookName, hookSpec } from "../../sdk/hooks.ts";
 import type { Channel } from "../../sdk/types/channel.ts";
 import type { Disposable } from "../../sdk/types/common.ts";
 import type { Contributes, Permission } from "../../sdk/types/manifest.ts";

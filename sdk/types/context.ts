@@ -1,5 +1,6 @@
 import type { SvcConfig } from "../config/root.ts";
-import type { HookEvent, HookMeta, HookName, HookOptions, HookResult, HookTapResult } from "../hooks.ts";
+import type { HookMeta, HookOptions, HookResult, HookTapResult } from "../hook-taps.ts";
+import type { HookEvent, HookName } from "../hooks.ts";
 import type { Channel } from "./channel.ts";
 import type { DoctorCheck, HealthCheck } from "./checks.ts";
 import type { Clock, Disposable, Logger, Timers } from "./common.ts";
