@@ -16,10 +16,10 @@ import {
 } from "svc/sdk";
 import { createExpiryClock, type ExpiryClock } from "svc/sdk/internal";
 import { createCommitQueue, type Pending, type QueueLimits } from "./commit-queue.ts";
+import { encodeAll, endsDelivery } from "./encode-commit.ts";
 import { storeErrors } from "./errors.ts";
 import type { CommitOutcome } from "./group-commit.ts";
-import { encodeOp, type LeaseOp, type WriteOp } from "./operations.ts";
-import { Refusal } from "./refusal.ts";
+import type { LeaseOp, WriteOp } from "./operations.ts";
 import { suspectMark } from "./restore.ts";
 import type { StorageFault } from "./sqlite-fault.ts";
 import { type StorageReason, storageAdvice, storageUnavailable } from "./storage-unavailable.ts";
@@ -388,22 +388,6 @@ function toOpened(reply: WriterReply, path: string): Opened {
   if (reply.type === "opened") return reply;
   if (reply.type === "refused") throw createError(storeErrors, reply.refusal.code, reply.refusal.fields);
   throw storeErrors.storeOpenFailed({ path, reason: reply.type === "failed" ? reply.message : messageOf(reply.type) });
-}
-
-function endsDelivery(op: WriteOp): boolean {
-  return op.op === "delivery.finish" || (op.op === "delivery.accept" && ("done" in op || op.row.ended_at !== null));
-}
-
-function encodeAll(ops: ReadonlyArray<StoreOp | LeaseOp>): WriteOp[] {
-  try {
-    return ops.map((op) => (isLeaseOp(op) ? op : encodeOp(op)));
-  } catch (error) {
-    throw error instanceof Refusal ? createError(storeErrors, error.code, error.fields) : error;
-  }
-}
-
-function isLeaseOp(op: StoreOp | LeaseOp): op is LeaseOp {
-  return op.op.startsWith("lease.");
 }
 
 function markSuspect(path: string, logger: Logger): Promise<void> {
