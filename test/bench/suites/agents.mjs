@@ -57,7 +57,7 @@ export async function run({ quick, row, note }) {
   }
 }
 
-/** What the loop adds to each call, and how that compares with a loop that only stores call and result before it goes on. */
+/** Measures what the loop adds to each call, also against a loop that only stores call and result before it goes on. */
 async function toolCalls({ connection, rounds, row }) {
   let session = 0;
   const ours = async () => {
