@@ -11,9 +11,9 @@ const CALLS = 40;
 const JOBS = 100;
 /** Time between two times of all jobs, at least, and as a multiple of what their runs take. */
 const MIN_PERIOD_MS = 4_000;
-const PERIOD_RUNS = 5;
+const PERIOD_RUNS = 8;
 /** Longest start of the gateway. */
-const START_MS = 6_000;
+const START_MS = 10_000;
 /** Longest step that the main thread may take. */
 const step = { unit: "ms", target: 20, targetOf: "ours" };
 const WINDOW = 200_000;
