@@ -162,6 +162,23 @@ test("a block whose trace was not stored is not taken for stored", async () => {
   expect([stored(), stored("run-trace-block")]).toEqual([["r2"], ["system"]]);
 });
 
+test("runs that were to make room for one that was not stored are known as before, and so is one on its way", async () => {
+  const log = open();
+  for (const runId of ["r1", "r2", "r3"]) await add(log, runId);
+  const trace = { v: 1, runId: "r5", sessionId: "s2", sessionKey: "agent:main:main", endedAt: now + 9 } as StoredTrace;
+  const other = log.ticket({ trace, blocks: new Map([["late", { text: "x" }]]), names: ["late"] });
+  isDown = true;
+  await add(log, "r4");
+  isDown = false;
+  await log.loaded();
+  expect(log.isKnown("system")).toBe(true);
+  await commit(other?.ops ?? []);
+  other?.stored();
+  expect([stored(), log.isKnown("late")]).toEqual([["r2", "r3", "r5"], true]);
+  await commit(await log.dropOps({ sessionId: "s2" }));
+  expect([stored(), stored("run-trace-block")]).toEqual([["r2", "r3"], ["system"]]);
+});
+
 test("what belongs to a transcript goes with it", async () => {
   const log = open();
   await add(log, "r1");

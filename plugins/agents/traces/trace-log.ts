@@ -54,6 +54,8 @@ export class TraceLog {
   readonly #singles = new Set<string>();
   #chars = 0;
   #loading: Promise<void> | undefined;
+  /** Number of times that all that was known had to be read again. */
+  #readings = 0;
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -80,6 +82,7 @@ export class TraceLog {
     const single = isStatelessKey(trace.sessionKey) ? { isSingle: true as const } : {};
     const sizes = names.map((name) => [name, blocks.get(name)?.text.length ?? this.#blocks.get(name)?.chars ?? 0] as const);
     const entry: Entry = { runId, sessionId, at: trace.endedAt, chars: JSON.stringify(trace).length, blocks: sizes, ...single };
+    const readings = this.#readings;
     const before = this.#entries.get(runId);
     this.#entries.delete(runId);
     this.#add(entry);
@@ -93,6 +96,8 @@ export class TraceLog {
     return {
       ops,
       stored: () => {
+        // The rows were read meanwhile, and this one may not have been among them yet.
+        if (this.#readings !== readings && !this.#entries.has(runId)) this.#add(entry);
         for (const name of names) {
           const block = this.#blocks.get(name);
           if (block) block.isStored = true;
@@ -100,6 +105,7 @@ export class TraceLog {
       },
       // Nobody knows what is stored: it is read again.
       lost: () => {
+        this.#readings += 1;
         this.#forget();
         this.#loading = undefined;
       },
