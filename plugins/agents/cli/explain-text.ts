@@ -31,6 +31,7 @@ export function explainText(run: Explained, { isFull, localTime }: { isFull: boo
 
 /** Tokens and cost of a run. */
 export function usageText({ input, output, cacheRead, cacheWrite, cost }: Usage): string {
+  if (input + output + cacheRead + cacheWrite === 0) return "no tokens counted";
   const cached = cacheRead > 0 ? ` (${cacheRead} from the cache)` : "";
   return `${input + cacheRead + cacheWrite} tokens in${cached}, ${output} out, ${cost === undefined ? "no price known" : formatDollars(cost)}`;
 }
@@ -68,7 +69,7 @@ function attemptLine({
   const calls = toolCalls === 0 ? "" : `, ${toolCalls} ${toolCalls === 1 ? "call" : "calls"} of tools`;
   const used = usage ? `, ${usageText(usage)}` : "";
   const reason = error === undefined ? "" : `: ${cut(error)}`;
-  const outcome = fault === undefined ? `${finish ?? "no end"}${calls}${used}` : `${fault.replaceAll("_", " ")}${reason}`;
+  const outcome = fault === undefined ? `${finish?.replaceAll("_", " ") ?? "no end"}${calls}${used}` : `${fault.replaceAll("_", " ")}${reason}`;
   const sent =
     messages === 0 ? "not asked" : `${messages} ${messages === 1 ? "message" : "messages"}${isWithoutTools ? " without tools" : ""}`;
   return `${turn}. ${printableLine(`${provider}/${model}`)}  ${sent}, ${seconds(ms)}, ${outcome}`;
@@ -92,8 +93,10 @@ function toolLines({ turn, name, arguments: args, ms, waitedMs, isError, result 
 }
 
 function sourceLine({ path, startLine, endLine, score, tool }: Explained["sources"][number]): string {
-  const lines = startLine === undefined ? "" : `#L${startLine}-L${endLine ?? startLine}`;
-  return `${printableLine(path)}${lines}${score === undefined ? "" : `  ${score.toFixed(2)}`}  ${printableLine(tool)}`;
+  const end = endLine === undefined || endLine === startLine ? "" : `-L${endLine}`;
+  const lines = startLine === undefined ? "" : `#L${startLine}${end}`;
+  const points = score === undefined ? "" : `  ${score < 0.01 ? "< 0.01" : score.toFixed(2)}`;
+  return `${printableLine(path)}${lines}${points}  ${printableLine(tool)}`;
 }
 
 function promptLines(prompt: NonNullable<Explained["prompt"]>, isFull: boolean): string[] {

@@ -112,7 +112,12 @@ async function compared({ read, blocks, candidate, shown, id }: Asking, outcome:
       durationMs: Math.max(0, trace.endedAt - trace.startedAt),
     },
     replay: {
-      ...{ model: `${candidate.provider.id}/${candidate.model}`, answer, turns, calls, usage, durationMs },
+      model: `${candidate.provider.id}/${candidate.model}`,
+      answer,
+      turns,
+      calls,
+      usage,
+      durationMs,
       ...(stopped ? { stopped } : {}),
     },
     isSame: stopped === undefined && original.trim() === answer.trim(),

@@ -234,7 +234,7 @@ test("svc sessions explain and svc runs replay", async () => {
   expect(out).toMatch(/\nAsked\n {2}Who is my dentist\?\n\nAnswered\n {2}Dr Kane, says the note\.\n/);
   expect(out).toMatch(/second\/script {2}3 messages, \d+ ms, stop, 200 tokens in, 20 out, \$0\.0002\n/);
   expect(out).toMatch(/1\. memory_search \{"query":"dentist"\} {2}\d+ ms\n {5}→ \{"results"/);
-  expect(out).toMatch(/memory\/people\.md#L\d+-L\d+ {2}\d\.\d\d {2}memory_search\n/);
+  expect(out).toMatch(/memory\/people\.md#L\d+(-L\d+)? {2}(\d\.\d\d|< 0\.01) {2}memory_search\n/);
   expect(out).not.toContain("Be brief");
   const whole = await run(explainCommand, { values: { session: "cli", prompt: true } });
   expect(whole.out).toContain("The key is [redacted]. Be brief.");
