@@ -69,7 +69,8 @@ function attemptLine({
   const calls = toolCalls === 0 ? "" : `, ${toolCalls} ${toolCalls === 1 ? "call" : "calls"} of tools`;
   const used = usage ? `, ${usageText(usage)}` : "";
   const reason = error === undefined ? "" : `: ${cut(error)}`;
-  const outcome = fault === undefined ? `${finish?.replaceAll("_", " ") ?? "no end"}${calls}${used}` : `${fault.replaceAll("_", " ")}${reason}`;
+  const outcome =
+    fault === undefined ? `${finish?.replaceAll("_", " ") ?? "no end"}${calls}${used}` : `${fault.replaceAll("_", " ")}${reason}`;
   const sent =
     messages === 0 ? "not asked" : `${messages} ${messages === 1 ? "message" : "messages"}${isWithoutTools ? " without tools" : ""}`;
   return `${turn}. ${printableLine(`${provider}/${model}`)}  ${sent}, ${seconds(ms)}, ${outcome}`;
