@@ -37,11 +37,12 @@ export function toChatBody(
 
 type Message = ReturnType<typeof convertToOpenAICompatibleChatMessages>[number];
 
-/** A message of texts alone is one text: some servers take no list of parts from a user. */
+/** A message of texts alone that the gateway has put a line before is one text: some servers take no list of parts from a user. */
 function withPlainText(message: Message): Message {
   if (message.role !== "user" || !Array.isArray(message.content)) return message;
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.length === message.content.length ? { ...message, content: texts.join("\n\n") } : message;
+  const isPlain = texts.length === message.content.length && texts[0]?.startsWith("System: ");
+  return isPlain ? { ...message, content: texts.join("\n\n") } : message;
 }
 
 type Prompt = Parameters<typeof convertToOpenAICompatibleChatMessages>[0];
