@@ -63,6 +63,9 @@ export * from "./hook-taps.ts";
 export * from "./hooks.ts";
 export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";
+export { isPublicAddress } from "./outbound/address-guard.ts";
+export { checkedUrl, type FetchRules, fetchPublic } from "./outbound/guarded-fetch.ts";
+export { hostList, toHostPattern } from "./outbound/host-list.ts";
 export type { EventPayloadOf } from "./protocol/event-payloads.ts";
 export * from "./protocol/frames.ts";
 export {

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns";
 import { request } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { isPublicAddress } from "svc/sdk/internal";
+import { isPublicAddress } from "svc/sdk";
 import type { Fetch } from "./library.ts";
 
 const MAX_BYTES = 1_048_576;

@@ -1,5 +1,4 @@
-import type { SvcConfig } from "svc/sdk";
-import { type FetchRules, fetchPublic } from "svc/sdk/internal";
+import { type FetchRules, fetchPublic, type SvcConfig } from "svc/sdk";
 import { MAX_IMAGE_BYTES } from "./images.ts";
 import { isListed } from "./responses/media.ts";
 

@@ -1,5 +1,4 @@
-import { z } from "svc/sdk";
-import { toHostPattern } from "svc/sdk/internal";
+import { toHostPattern, z } from "svc/sdk";
 
 const host = z
   .string()

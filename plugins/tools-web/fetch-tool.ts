@@ -1,5 +1,4 @@
-import { type Tool, wrapExternal, z } from "svc/sdk";
-import { type FetchRules, fetchPublic } from "svc/sdk/internal";
+import { type FetchRules, fetchPublic, type Tool, wrapExternal, z } from "svc/sdk";
 import { decodeText, kindOf, namedType } from "./content.ts";
 import { type HostRules, hostFilter } from "./hosts.ts";
 import type { PageReader } from "./page-reader.ts";

@@ -1,4 +1,4 @@
-import { hostList } from "svc/sdk/internal";
+import { hostList } from "svc/sdk";
 
 /** The operator's lists of hosts. */
 export interface HostRules {

@@ -1,5 +1,4 @@
-import { type Agents, commonErrors, cutEnd, isSvcError, type Tool, wrapExternal, z } from "svc/sdk";
-import type { FetchRules } from "svc/sdk/internal";
+import { type Agents, commonErrors, cutEnd, type FetchRules, isSvcError, type Tool, wrapExternal, z } from "svc/sdk";
 import { type HostRules, hostFilter } from "./hosts.ts";
 import { pictureInWorkspace, pictureOnTheWeb } from "./picture-source.ts";
 

@@ -1,5 +1,5 @@
-import { type AgentInfo, limits } from "svc/sdk";
-import { closedIn, type FetchRules, fetchPublic, openContained, partsBelow, pictureType, sharedErrors, shownPath } from "svc/sdk/internal";
+import { type AgentInfo, type FetchRules, fetchPublic, limits } from "svc/sdk";
+import { closedIn, openContained, partsBelow, pictureType, sharedErrors, shownPath } from "svc/sdk/internal";
 
 const FETCH_MS = 15_000;
 

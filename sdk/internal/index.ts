@@ -64,9 +64,6 @@ export { createDeltaReader, type StreamPart, toDeltas } from "./model/stream-par
 export { createVendorFetch, refusedAnswer, type VendorFetch } from "./model/vendor-fetch.ts";
 export { createVendorProvider, type VendorCall, type VendorProviderDeps } from "./model/vendor-provider.ts";
 export { isModelReference, parseModelSource } from "./model-source.ts";
-export { isPublicAddress } from "./outbound/address-guard.ts";
-export { checkedUrl, type FetchRules, fetchPublic } from "./outbound/guarded-fetch.ts";
-export { hostList, toHostPattern } from "./outbound/host-list.ts";
 export { perSnapshot } from "./per-snapshot.ts";
 export { pictureType } from "./picture-type.ts";
 export { createProgress } from "./progress.ts";

@@ -1,10 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessageRow, RunRow } from "svc/sdk";
+import { NO_RESULT } from "./transcript.ts";
 import type { NewMessage } from "./writes.ts";
-
-/** Result of a call whose own was never stored: nobody knows how far it came. */
-export const NO_RESULT =
-  "(interrupted: the run ended before this call's result was stored; it may have had its effect, so check before you call it again)";
 
 /**
  * Results for the calls of a run that have none. Its answers follow each other, so only those of its last one can be open. Pure.

@@ -2,10 +2,13 @@ import { type AssistantPart, type MessageBlock, type MessageRow, oneLine, type U
 import { SYSTEM_EVENTS_KIND } from "../heartbeat/system-lines.ts";
 import { contextOf } from "../sessions/sender.ts";
 import { addRow, madeFromRow } from "../traces/source.ts";
-import { NO_RESULT } from "./open-calls.ts";
 import { pictureSize } from "./picture-size.ts";
 import { contextParts, type PromptMessage, type UserImage } from "./replay-to-model.ts";
 import { messageTokens } from "./tokens.ts";
+
+/** Result of a call whose own was never stored: nobody knows how far it came. */
+export const NO_RESULT =
+  "(interrupted: the run ended before this call's result was stored; it may have had its effect, so check before you call it again)";
 
 /**
  * Rows in the order in which a model should read them. Messages are stored when they are accepted, so a message that waited for a busy

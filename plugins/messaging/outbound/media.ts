@@ -1,8 +1,17 @@
 import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath, rm } from "node:fs/promises";
 import { basename, join, resolve, sep } from "node:path";
-import { type Channel, messageOf, NotDispatchedError, type OutboundMedia, type OutboundMessage, SendRefusedError } from "svc/sdk";
-import { checkedUrl, type FetchRules, fetchPublic } from "svc/sdk/internal";
+import {
+  type Channel,
+  checkedUrl,
+  type FetchRules,
+  fetchPublic,
+  messageOf,
+  NotDispatchedError,
+  type OutboundMedia,
+  type OutboundMessage,
+  SendRefusedError,
+} from "svc/sdk";
 import { messagingErrors } from "../errors.ts";
 import { HEAD_BYTES, mediaTypeOf } from "../media/media-type.ts";
 

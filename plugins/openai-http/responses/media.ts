@@ -1,5 +1,4 @@
-import type { SvcConfig } from "svc/sdk";
-import { type FetchRules, fetchPublic, hostList } from "svc/sdk/internal";
+import { type FetchRules, fetchPublic, hostList, type SvcConfig } from "svc/sdk";
 import { decodeImage, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_TOTAL_BYTES } from "../images.ts";
 import type { MediaPart } from "./content.ts";
 import { readBase64, textOfFile } from "./files.ts";

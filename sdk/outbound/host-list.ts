@@ -1,7 +1,9 @@
+import { isIPv6 } from "node:net";
+
 /** A host as people write it in the form that URLs have, `bücher.example.` as `xn--bcher-kva.example`; `*.` in front stays. Undefined for what names no host, or more than one. */
 export function toHostPattern(text: string): string | undefined {
   const [, any = "", name = ""] = /^(\*\.)?(.*)$/s.exec(text.trim()) ?? [];
-  const written = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(name) ? `[${name}]` : name;
+  const written = isIPv6(name) ? `[${name}]` : name;
   if (/[\s/\\?#@*]|:\d*$/.test(written) || !URL.canParse(`http://${written}`)) return undefined;
   const host = new URL(`http://${written}`).hostname.replace(/\.$/, "");
   return host === "" ? undefined : any + host;

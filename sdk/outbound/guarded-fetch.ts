@@ -2,7 +2,7 @@ import { lookup as systemLookup } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { NotDispatchedError, SendRefusedError } from "../../send-errors.ts";
+import { NotDispatchedError, SendRefusedError } from "../send-errors.ts";
 import { isPublicAddress } from "./address-guard.ts";
 
 /** Redirects that are followed. */
@@ -11,6 +11,7 @@ const MAX_REDIRECTS = 3;
 const WHOLE_MS = 15_000;
 const MAX_URL_CHARS = 2_000;
 
+/** Bounds of a fetch whose address comes from a model or a stranger. */
 export interface FetchRules {
   maxBytes: number;
   signal: AbortSignal;
@@ -25,6 +26,7 @@ export interface FetchRules {
   lookup?: LookupFunction;
 }
 
+/** Answer of a server, whole. */
 export interface FetchedFile {
   content: Buffer;
   /** Type that the server named. */
@@ -64,7 +66,7 @@ export async function fetchPublic(address: string, rules: FetchRules): Promise<F
   }
 }
 
-/** @throws {SendRefusedError} for anything but a plain web address */
+/** Reads an address of at most 2,000 characters, `http:` or `https:`, without user and password. @throws {SendRefusedError} for anything but a plain web address */
 export function checkedUrl(address: string): URL {
   const url = address.length <= MAX_URL_CHARS && URL.canParse(address) ? new URL(address) : undefined;
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) throw refuse("expected an http or https address");
