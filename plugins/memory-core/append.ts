@@ -1,14 +1,4 @@
-import {
-  cleanExternalLine,
-  isSvcError,
-  neutralize,
-  normalizedSessionKey,
-  settledWithin,
-  type Tool,
-  type ToolCall,
-  type ToolResult,
-  z,
-} from "svc/sdk";
+import { cleanExternalLine, isSvcError, neutralize, settledWithin, type Tool, type ToolCall, type ToolResult, z } from "svc/sdk";
 import { partsBelow, replaceContained } from "svc/sdk/internal";
 
 const input = z.strictObject({
@@ -98,12 +88,10 @@ function isNote(parts: readonly string[]): boolean {
   return parts.length === 1 ? parts[0] === "MEMORY.md" : parts[0] === "memory" && /\.md$/i.test(parts.at(-1) ?? "");
 }
 
-/** A point of a list, unless it has a form of its own. What others could write says where it comes from. */
-function entryOf(note: string, { sessionKey }: ToolCall): string {
+/** A point of a list, unless it has a form of its own. What anybody may have a word in says where it comes from. */
+function entryOf(note: string, { sessionKey, origin }: ToolCall): string {
   const hasForm = /^(?:[-*+#>|]|\d{1,9}[.)])/.test(note) || note.includes("\n");
-  const kinds = normalizedSessionKey(sessionKey).split(":");
-  const isOthers = kinds[0] === "hook" || kinds.includes("group") || kinds.includes("channel");
-  const source = isOthers ? ` (from ${cleanExternalLine(sessionKey)})` : "";
+  const source = origin !== "anybody" ? "" : ` (from ${cleanExternalLine(sessionKey)})`;
   return `${hasForm ? "" : "- "}${note}${source}`;
 }
 
