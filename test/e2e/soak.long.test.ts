@@ -22,8 +22,11 @@ const realMinutes = Number(process.env.SVC_SOAK_MINUTES ?? 3);
 
 /** Of the fast motion: an hour in a minute. */
 const FACTOR = 60;
-/** Rows of runs, deliveries and keys are kept for a day: until then the database grows, and with it what its connections keep in memory. */
-const WARM_UP_HOURS = Number(process.env.SVC_SOAK_WARM_UP_HOURS ?? 25);
+/**
+ * Rows of runs, deliveries and keys are kept for a day, and the newest 10,000 runs for longer: until then the database grows, and with it what its connections keep
+ * in memory.
+ */
+const WARM_UP_HOURS = Number(process.env.SVC_SOAK_WARM_UP_HOURS ?? 30);
 
 const configOf = (irc: Ngircd | undefined, heartbeat: string) => ({
   gateway: { mode: "local", auth: { token } },
