@@ -7,7 +7,6 @@ import { html } from "../core/html.js";
 import { chatAddress, go } from "../core/router.js";
 import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
 import { isOnline, lastOnlineAt, mainSessionKey, memory, noApprovalReason, now, readOnlyReason, uptimeMs } from "../core/store.js";
-import { announce } from "../ui/announce.js";
 import { Button, Command } from "../ui/button.js";
 import { Stop } from "../ui/icons.js";
 import { Failure, Waiting } from "../ui/states.js";
@@ -66,7 +65,8 @@ function ApprovalCard({ approval }) {
   const answer = async (decision) => {
     setSent(true);
     const warning = await answerApproval(approval, decision);
-    if (warning) announce(`Warning: ${warning}`);
+    // Seldom needed, so not a part of the first load.
+    if (warning) (await import("../ui/announce.js")).announce(`Warning: ${warning}`);
     setSent(false);
   };
   return html`<li class="part approval">
