@@ -165,7 +165,7 @@ describe("pictures", () => {
     await client.chat.completions.create({ model: "svc", messages: [...messages, ...ask("and now?")] }, on("ok"));
 
     expect(pictures()).toBe(8);
-    expect(sent().messages[1]).toMatchObject({ content: "what is this?\n\n[image]" });
+    expect(sent().messages[1]).toMatchObject({ content: [{ text: "what is this?" }, { type: "text", text: "[image]" }] });
   });
 });
 

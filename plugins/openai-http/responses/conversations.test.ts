@@ -187,8 +187,9 @@ describe("files and pictures", () => {
     const image = { type: "input_image", source: { type: "base64", media_type: "image/gif", data: base64("GIF89a0000000") } };
     await ask({ input: [user([image]), user("and?")] });
 
+    const words = ["User sent image(s) with no text.", "[image]"].map((text) => ({ type: "text", text }));
     expect(told().slice(1)).toEqual([
-      ["user", "User sent image(s) with no text.\n\n[image]"],
+      ["user", words],
       ["user", "and?"],
     ]);
   });
