@@ -1,4 +1,5 @@
 import { type Kit, runsOf } from "../kit.ts";
+import { mayJoin } from "../tools/operator-tools.ts";
 import type { Run } from "./run.ts";
 
 /** Messages that are to be put before the next model call of a turn at work. What was accepted behind another kind of message waits for it. */
@@ -18,7 +19,11 @@ export function steeringWaits(run: Run, kit: Kit): boolean {
 }
 
 function fits(lead: Run, run: Run): boolean {
-  return run.sessionId === lead.sessionId && placeOf(run) === placeOf(lead);
+  return run.sessionId === lead.sessionId && placeOf(run) === placeOf(lead) && mayJoin(rightsOf(run), rightsOf(lead));
+}
+
+function rightsOf({ origin, request: { isOwner } }: Run): Parameters<typeof mayJoin>[0] {
+  return { origin, ...(isOwner === undefined ? {} : { isOwner }) };
 }
 
 /** From here on the turn of `lead` answers the message of `run`, too. An answer has one way to go: messages from different places have a turn each. */

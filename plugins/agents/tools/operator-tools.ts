@@ -38,6 +38,17 @@ export function originOf(run: Origin): RunOrigin {
   return origin === "person" || actor.kind === "channel" || place ? "person" : "operator";
 }
 
+/** Origins by the people who have a word, the fewest first. */
+const origins: readonly RunOrigin[] = ["operator", "person", "anybody"];
+
+type Rights = Pick<RunRequest, "isOwner"> & { origin: RunOrigin };
+
+/** Whether a message may join the turn of another run, in which it has a word from then on: not where that run may do what the message by itself may not. */
+export function mayJoin(message: Rights, turn: Rights): boolean {
+  if (origins.indexOf(message.origin) > origins.indexOf(turn.origin)) return false;
+  return turn.origin !== "person" || turn.isOwner !== true || message.origin === "operator" || message.isOwner === true;
+}
+
 /** Whether anybody may have written what a run reads: a webhook began it or made its session, its heartbeat reads what one said, or it is the run of a group. */
 function isOpenToOthers({ request, session, events }: Origin): boolean {
   if (request.trigger === "hook" || request.actor.kind === "hook") return true;
