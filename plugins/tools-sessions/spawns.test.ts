@@ -8,11 +8,12 @@ const spawn = (task: string) => ({ agentId: "main", parent, task, timeoutMs: 900
 let rows: Map<string, unknown>;
 let running: Array<{ request: RunRequest; end(outcome: Partial<RunOutcome>): void }>;
 let told: string[];
+let sources: string[];
 let refuse: string | undefined;
 let life: AbortController;
 
 beforeEach(() => {
-  [rows, running, told, refuse, life] = [new Map(), [], [], undefined, new AbortController()];
+  [rows, running, told, sources, refuse, life] = [new Map(), [], [], [], undefined, new AbortController()];
 });
 
 function open(): Spawns {
@@ -32,8 +33,9 @@ function open(): Spawns {
       const done = new Promise<RunOutcome>((resolve) => running.push({ request, end: (outcome) => resolve(outcome as RunOutcome) }));
       return { runId: request.runId, done } as Awaited<ReturnType<Agents["run"]>>;
     },
-    async systemEvent({ text }) {
+    async systemEvent({ text, source }) {
       told.push(text);
+      sources.push(source);
       return "queued";
     },
   };
@@ -83,4 +85,24 @@ test("a run that is refused is told, and more than 64 helpers are too many", asy
   refuse = undefined;
   for (let i = 0; i < 64; i++) await spawns.start(spawn(`t${i}`));
   await expect(spawns.start(spawn("one more"))).rejects.toThrow("64 helpers work or wait already");
+});
+
+test.each([
+  ["operator", "spawn"],
+  ["person", "spawn:person"],
+  ["anybody", "spawn:anybody"],
+] as const)("a report to a run of %s says as %s whose helper it is", async (origin, source) => {
+  await open().start({ ...spawn("a"), parent: { ...parent, origin } });
+  await eventually(() => running.length === 1);
+  running[0]?.end({ status: "ok", text: "done" });
+  await eventually(() => sources.length === 1);
+  expect(sources).toEqual([source]);
+});
+
+test("a task that an earlier version stored, which kept no origin, has the rights of strangers", async () => {
+  const { origin: _, ...old } = parent;
+  rows.set("id", { ...spawn("a"), parent: old, runId: "id", sessionKey: "agent:main:subagent:id" });
+  await open().resume();
+  await eventually(() => running.length === 1);
+  expect(running[0]?.request.origin).toBe("anybody");
 });

@@ -73,7 +73,7 @@ export class Spawns {
   /** Goes on with what an earlier run of the gateway left: runs that were cut off are continued, results that were not told are told. */
   async resume(): Promise<void> {
     const rows = await this.#deps.store.kv.list(SCOPE, "");
-    for (const { value } of rows) void this.#carry(value as Stored);
+    for (const { value } of rows) void this.#carry(withOrigin(value as Stored));
   }
 
   /** Never rejects: whatever goes wrong is told to the session that asked. */
@@ -144,8 +144,10 @@ export class Spawns {
     const about = cutEnd(neutralize(task).replace(/\s+/g, " "), 100);
     const report = framed(cutEnd(neutralize(result), MAX_RESULT_CHARS), { source: "Helper", from: sessionKey });
     const text = `The helper ${sessionKey} ("${about}") reports:\n${report}`;
-    const { agentId, sessionKey: asker } = parent;
-    await this.#deps.agents.systemEvent({ agentId, sessionKey: asker, text, source: "spawn", mode: "now", isOwn: true });
+    const { agentId, sessionKey: asker, origin } = parent;
+    // The heartbeat that reads it may do no more than the run that asked.
+    const source = origin === "operator" ? "spawn" : `spawn:${origin}`;
+    await this.#deps.agents.systemEvent({ agentId, sessionKey: asker, text, source, mode: "now", isOwn: true });
     await this.#forget({ runId });
   }
 
@@ -164,6 +166,11 @@ export class Spawns {
     if (next) next();
     else this.#atWork -= 1;
   }
+}
+
+/** A task as it is stored; one of an earlier version does not say who asked, and may have come from anybody. */
+function withOrigin(stored: Stored): Stored {
+  return { ...stored, parent: { ...stored.parent, origin: stored.parent.origin ?? "anybody" } };
 }
 
 /** Tools of a run that another one begins: what that one does not have, it does not get in this way either. */

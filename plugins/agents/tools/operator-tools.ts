@@ -34,8 +34,14 @@ interface Origin {
 /** Origin of a run: never better than that of the run that asks for it. */
 export function originOf(run: Origin): RunOrigin {
   const { actor, place, origin } = run.request;
-  if (origin === "anybody" || isOpenToOthers(run)) return "anybody";
-  return origin === "person" || actor.kind === "channel" || place ? "person" : "operator";
+  const behind = origin === undefined ? originsOfEvents(run) : [origin, ...originsOfEvents(run)];
+  if (behind.includes("anybody") || isOpenToOthers(run)) return "anybody";
+  return behind.includes("person") || actor.kind === "channel" || place ? "person" : "operator";
+}
+
+/** Origins that the events of a heartbeat name behind their source, as in `spawn:person`: nobody else has asked for what it does. */
+function originsOfEvents({ request, events }: Origin): string[] {
+  return request.trigger === "heartbeat" ? events.map(({ source }) => source.slice(source.indexOf(":") + 1)) : [];
 }
 
 /** Origins by the people who have a word, the fewest first. */
