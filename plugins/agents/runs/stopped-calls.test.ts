@@ -1,6 +1,7 @@
 import { definePlugin } from "svc/sdk";
 import { createTestGateway, eventually, fakeModel } from "svc/sdk/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { atFailpoints } from "../../../test/fixtures/failpoints.ts";
 
 test("a stop keeps the results that have come, and a model reads of the others that they may have had their effect", async () => {
   let begun = 0;
@@ -40,4 +41,26 @@ test("a stop keeps the results that have come, and a model reads of the others t
   expect(messages.map(({ role, toolName }) => toolName ?? role)).toEqual(["user", "assistant", "quick", "user", "assistant"]);
   const read = model.requests[1]?.messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
   expect(read).toEqual(["here it is", expect.stringContaining("may have had its effect")]);
+});
+
+test.each(["agents.after-calls", "agents.before-tool"])("a stop at %s begins no call", async (step) => {
+  let ran = 0;
+  const tools = definePlugin({
+    id: "one-tool",
+    version: "1.0.0",
+    svc: { api: "^1.0.0" },
+    setup(ctx) {
+      ctx.registerTool({ name: "send", description: "Sends.", input: { type: "object", properties: {} }, run: () => `sent ${++ran}` });
+    },
+  });
+  const model = fakeModel([{ toolCalls: [{ name: "send", args: {} }] }, "Hello."]);
+  const gw = await createTestGateway({ plugins: ["store", "agents", tools], models: [model] });
+  onTestFinished(() => gw.close());
+  const run = await gw.service("agents@1").run({ message: "go", trigger: "user", actor: { kind: "rpc", scopes: [] } });
+  atFailpoints((name) => {
+    if (name === step) run.abort("rpc");
+  });
+
+  expect(await run.done).toMatchObject({ status: "error" });
+  expect(ran).toBe(0);
 });

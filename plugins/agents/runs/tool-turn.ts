@@ -44,6 +44,8 @@ export async function toolTurn(
   const clamp = new ResultClamp(room);
   const results: MessageRow[] = [];
   for (const group of groupsOf(calls, (name) => kit.tools.traits(run.agent, name)?.readOnly === true)) {
+    // A stop begins nothing any more: a tool that does not look at its signal would have its effect all the same.
+    run.signal.throwIfAborted();
     const isSkipped = results.length > 0 && steeringWaits(run, kit);
     const made = await runTogether(run, kit, group, isSkipped);
     const rows = group.map((call, i) => {
@@ -94,7 +96,7 @@ async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean)
   );
   const readyAt = clock.monotonic();
   return async () => {
-    const result = "failed" in ready ? ready.failed : await carriedOut(ready.go);
+    const result = "failed" in ready ? ready.failed : await carriedOut(ready.go, run.signal);
     progress.dispose();
     const took = { at: startedAt, ms: clock.monotonic() - from, waitedMs: readyAt - from };
     run.trace.tool(call, { ...took, isError: result.isError === true });
@@ -104,8 +106,9 @@ async function begin(run: Run, kit: Kit, call: ToolCallMade, isSkipped: boolean)
   };
 }
 
-async function carriedOut(go: () => Promise<ToolResult>): Promise<ToolResult> {
+async function carriedOut(go: () => Promise<ToolResult>, signal: AbortSignal): Promise<ToolResult> {
   await reached("agents.before-tool");
+  if (signal.aborted) return toolFailure(signal.reason);
   const result = await go().catch((error: unknown) => toolFailure(error));
   await reached("agents.after-tool");
   return result;
