@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { commonErrors, isModelError, type JsonObject, type ModelRequest, messageOf, type ParamsOf, type Usage } from "svc/sdk";
+import {
+  type AssistantPart,
+  commonErrors,
+  isModelError,
+  type JsonObject,
+  type ModelRequest,
+  messageOf,
+  type ParamsOf,
+  type Usage,
+} from "svc/sdk";
 import { digestOf } from "../common/digest.ts";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
@@ -223,8 +232,16 @@ async function masked(message: PromptMessage, shown: ShownText): Promise<PromptM
     return { ...message, content };
   }
   const content = [];
-  for (const part of message.content) content.push(part.type === "toolCall" ? part : { ...part, text: await shown.whole(part.text) });
+  for (const part of message.content) content.push(...(await maskedPart(part, shown)));
   return { ...message, content };
+}
+
+/** A part of an answer. A vendor takes its own data back with the very text that it gave them for, and refuses the request otherwise. */
+async function maskedPart(part: AssistantPart, shown: ShownText): Promise<AssistantPart[]> {
+  if (part.type === "toolCall") return [{ ...part, args: await shown.value(part.args) }];
+  const text = await shown.whole(part.text);
+  if (text === part.text) return [part];
+  return part.type === "reasoning" ? [] : [{ type: "text", text }];
 }
 
 async function oneTurn(

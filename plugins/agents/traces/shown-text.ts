@@ -32,6 +32,11 @@ export class ShownText {
     return this.#redact(value);
   }
 
+  /** Arguments as a model may have them: without secrets, and whole. */
+  value(value: unknown): Promise<unknown> {
+    return this.#masked(value, 0);
+  }
+
   /** Arguments without secrets, and without values under names that speak of one; as text that is cut where they are too long. */
   async json(value: unknown): Promise<unknown> {
     const clean = await this.#masked(value, 0);

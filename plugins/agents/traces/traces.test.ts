@@ -17,14 +17,15 @@ const asks = (text: string) => ({
 const says = (text: string) => ({ text, usage: { input: 200, output: 20, total: 220 } });
 const isAnswered = (req: ModelRequest) => req.messages.at(-1)?.role === "tool";
 const first = fakeModel(
-  Array.from({ length: 20 }, () => ({ fault: "auth" as const })),
+  Array.from({ length: 30 }, () => ({ fault: "auth" as const })),
   { id: "first" },
 );
 const second = fakeModel(
-  Array.from({ length: 20 }, () => (req: ModelRequest) => {
+  Array.from({ length: 30 }, () => (req: ModelRequest) => {
     if (isAnswered(req)) return says("Dr Kane, says the note.");
-    return JSON.stringify(req.messages.at(-1)).includes("send")
-      ? { toolCalls: [{ name: "send_it", args: { to: "ana" } }] }
+    const asked = JSON.stringify(req.messages.at(-1));
+    return asked.includes("send")
+      ? { toolCalls: [{ name: "send_it", args: { to: asked.includes("the key") ? SECRET : "ana" } }] }
       : asks("dentist");
   }),
   { id: "second", info: { cost: { input: 1, output: 2 } } },
@@ -210,6 +211,19 @@ test("a tool with effects is not called again by a replay", async () => {
     replay: { answer: "Dr Kane, says the note." },
   });
   expect(calls).toBe(1);
+});
+
+test("a secret in the arguments of an earlier call reaches no other model", async () => {
+  await ask("send the key", "keyed");
+  const runId = await ask("Who is my dentist?", "keyed");
+
+  await gw.rpc("runs.replay", { runId, model: "other/script" });
+
+  const { messages = [] } = other.requests.at(-2) ?? {};
+  expect(messages.flatMap((one) => (one.role === "assistant" ? one.content : []))).toContainEqual(
+    expect.objectContaining({ type: "toolCall", name: "send_it", args: { to: "[redacted]" } }),
+  );
+  expect(JSON.stringify(other.requests)).not.toContain(SECRET);
 });
 
 test("a trace goes with the transcript of its session", async () => {
