@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { RunEvent, RunHandle, RunRequest } from "svc/sdk";
+import { hasScope } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import { noUsage } from "../models/turn.ts";
 import { isStatelessKey } from "../sessions/stateless-key.ts";
@@ -46,5 +47,5 @@ function isPlain({ attachments, toolResults, clientTools, sampling }: RunRequest
 /** Sentence for a caller who may not do what the command does; undefined for one who may. */
 function missingScope(kit: Kit, { message, actor }: RunRequest): string | undefined {
   const scope = `operator.${scopeOfMessage(kit, message)}` as const;
-  return actor.scopes.includes(scope) ? undefined : `This needs the scope ${scope}; nothing was done.`;
+  return hasScope(actor.scopes, scope) ? undefined : `This needs the scope ${scope}; nothing was done.`;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, MessageRow, ModelRequest } from "svc/sdk";
+import type { JsonObject, MessageRow, ModelRequest, OperatorScope } from "svc/sdk";
 import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { isContextLine } from "../../../test/fixtures/spoken.ts";
@@ -107,12 +107,15 @@ test("a client without the right to compact is told so, and a client of HTTP too
   await expect(weak.request("agent", { sessionKey: "weak", message: "/compact", idempotencyKey: "weak-1" })).rejects.toThrow(
     "operator.admin",
   );
-  const run = await gateway.service("agents@1").run({
-    message: "/compact",
-    sessionKey: "weak",
-    trigger: "user",
-    actor: { kind: "http", scopes: ["operator.write"] },
+  const byHttp = async (message: string, scopes: OperatorScope[]) => {
+    const asked = { message, sessionKey: "weak", trigger: "user" as const, actor: { kind: "http" as const, scopes } };
+    return (await gateway.service("agents@1").run(asked)).done;
+  };
+  expect(await byHttp("/compact", ["operator.write"])).toMatchObject({
+    status: "ok",
+    text: "This needs the scope operator.admin; nothing was done.",
   });
-  expect(await run.done).toMatchObject({ status: "ok", text: "This needs the scope operator.admin; nothing was done." });
+  // Administration is all scopes.
+  expect(await byHttp("/queue collect", ["operator.admin"])).toMatchObject({ text: "Messages are queued by: collect." });
   expect(model.requests).toEqual([]);
 });
