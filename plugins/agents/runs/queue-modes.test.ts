@@ -178,6 +178,36 @@ describe("steer", () => {
   });
 });
 
+describe("a conversation that is made shorter while messages wait", () => {
+  test("keeps the question of each: its turn reads it word for word", async () => {
+    await start({ mode: "followup" });
+    const key = "agent:held:shorter";
+    await send(key, "zero");
+    await gw.waiting();
+    await gw.release();
+    await wait("zero");
+    await send(key, "one");
+    await gw.waiting();
+    for (const message of ["two", "three", "four"]) await send(key, message);
+    await gw.rpc("sessions.patch", { key, model: "script/echo" });
+
+    expect(await gw.rpc("sessions.compact", { key })).toMatchObject({ compacted: true });
+    await gw.release();
+    await wait("four");
+
+    const { messages } = await gw.rpc<{ messages: Array<{ role: string; content: Array<{ text: string }>; __svc: JsonObject }> }>(
+      "chat.history",
+      { sessionKey: key, maxChars: 500_000 },
+    );
+    const answers = messages.filter(({ role, __svc }) => role === "assistant" && __svc.kind === undefined).slice(-3);
+    const asked = answers.map(({ content }) => {
+      const seen = JSON.parse(content[0]?.text ?? "{}") as { messages: Array<{ content: Array<{ text: string }> }> };
+      return seen.messages.at(-1)?.content.at(-1)?.text;
+    });
+    expect(asked).toEqual(["two", "three", "four"]);
+  });
+});
+
 describe("which mode", () => {
   test("the message's own, else what /queue set for the session, else the config", async () => {
     await start({ mode: "followup" });

@@ -1,9 +1,9 @@
 import { isSvcError, type MessageRow, messageOf, type SessionRow } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
-import type { Kit } from "../kit.ts";
+import { type Kit, runsOf } from "../kit.ts";
 import { patchOp } from "../runs/writes.ts";
 import { commitFor } from "./commit-for.ts";
-import { sinceCompaction } from "./compaction.ts";
+import { MAX_ALSO_KEPT, sinceCompaction } from "./compaction.ts";
 import { compactionRow, tellCompaction } from "./compaction-row.ts";
 import { usageCounters } from "./counters.ts";
 import { existing, present } from "./find.ts";
@@ -41,14 +41,26 @@ export async function compactSession(
   const kept = (from: number) => read.rows.filter((row) => row.seq >= from).length;
   if (keptFrom === undefined || keptFrom <= (maxLines === undefined ? first : Math.max(first, 1)))
     return { compacted: false, kept: kept(first) };
+  const unanswered = maxLines === undefined ? unansweredBefore(kit, session, { rows: read.rows, keptFrom }) : [];
+  const older = read.rows.filter((row) => row.seq < keptFrom && !unanswered.includes(row));
+  if (older.length === 0) return { compacted: false, kept: kept(first) };
   const tokensBefore = tokensOf(read.rows);
   tellCompaction(kit, session, { phase: "before", tokens: tokensBefore });
-  const older = read.rows.filter((row) => row.seq < keptFrom);
   const summary = maxLines === undefined ? await summaryOf(kit, session, { older, before: read.summary, focus }) : undefined;
-  const tokens = tokensOf(read.rows.filter((row) => row.seq >= keptFrom));
-  await store(kit, session, { keptFrom, summary, tokensBefore, tokens });
+  const tokens = tokensOf([...unanswered, ...read.rows.filter((row) => row.seq >= keptFrom)]);
+  await store(kit, session, { keptFrom, unanswered, summary, tokensBefore, tokens });
   tellCompaction(kit, session, { phase: "after", tokens });
-  return { compacted: true, kept: maxLines ?? kept(keptFrom) };
+  return { compacted: true, kept: maxLines ?? kept(keptFrom) + unanswered.length };
+}
+
+/** Messages that a run at work or a waiting one is to answer: their turns read them word for word. */
+function unansweredBefore(
+  kit: Kit,
+  { key }: SessionRow,
+  { rows, keptFrom }: { rows: readonly MessageRow[]; keptFrom: number },
+): MessageRow[] {
+  const live = new Set(runsOf(kit, key).map(({ id }) => id));
+  return rows.filter(({ seq, role, runId = "" }) => seq < keptFrom && role === "user" && live.has(runId)).slice(-MAX_ALSO_KEPT);
 }
 
 async function summaryOf(
@@ -67,12 +79,13 @@ async function summaryOf(
 async function store(
   kit: Kit,
   { key, sessionId }: SessionRow,
-  made: { keptFrom: number; summary: Summary | undefined; tokensBefore: number; tokens: number },
+  made: { keptFrom: number; unanswered: readonly MessageRow[]; summary: Summary | undefined; tokensBefore: number; tokens: number },
 ): Promise<void> {
-  const { keptFrom, summary, tokensBefore, tokens } = made;
+  const { keptFrom, unanswered, summary, tokensBefore, tokens } = made;
   const ts = kit.ctx.clock.now();
   const tokensAfter = tokens + Math.ceil((summary?.text.length ?? 0) / CHARS_PER_TOKEN);
-  const details = { keptFrom, summary: summary !== undefined, reason: "manual" as const, tokensBefore, tokensAfter };
+  const alsoKept = unanswered.length === 0 ? {} : { alsoKept: unanswered.map(({ seq }) => seq) };
+  const details = { keptFrom, summary: summary !== undefined, reason: "manual" as const, ...alsoKept, tokensBefore, tokensAfter };
   const record = compactionRow({ sessionId, ts }, summary, details);
   await kit.sessionLock.run(key, async () => {
     // Estimated until the next answer tells how full the context really is.
