@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { ToolCall } from "svc/sdk";
+import type { AddressInfo, LookupFunction } from "node:net";
+import { isPublicAddress, type ToolCall } from "svc/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { turnsDuring } from "../../test/fixtures/turns-during.ts";
 import { webFetchTool } from "./fetch-tool.ts";
 import { PageReader } from "./page-reader.ts";
 
@@ -83,17 +84,74 @@ test("hosts of the operator's lists decide, also after a redirect", async () => 
   await expect(fetched({ url: origin }, { rules: { allowedHosts: [], deniedHosts: ["127.0.0.1"] } })).rejects.toThrow("not on the list");
 });
 
-test.each([
-  "http://127.0.0.1:1/",
-  "http://0177.1/",
-  "http://2130706433/",
-  "http://[::ffff:7f00:1]/",
-  "http://localhost:1/",
-  "http://169.254.169.254/latest",
-  "http://user:pw@example.org/",
-  "file:///etc/passwd",
-])("%s is refused where nothing is said otherwise", async (url) => {
-  await expect(fetched({ url }, { fetch: {} })).rejects.toThrow(/is not public|http or https|user name/);
+test.each(["http://localhost:1/", "http://user:pw@example.org/", "file:///etc/passwd"])(
+  "%s is refused where nothing is said otherwise",
+  async (url) => {
+    await expect(fetched({ url }, { fetch: {} })).rejects.toThrow(/is not public|http or https|user name/);
+  },
+);
+
+/** Spellings of addresses of this machine, of private nets and of what stands for them. */
+const literals = [
+  "127.0.0.1 127.0.0.2 127.1 127.0.1 0177.1 0177.0.0.1 0x7f.1 0x7f.0.0.1 0x7f000001 2130706433 017700000001 127.0.0.1. 0 0.0.0.0",
+  "\u2460\u2461\u2466.\u24ea.\u24ea.\u2460 \uff11\uff12\uff17.0.0.1 127\u30020\u30020\u30021",
+  "10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 192.168.255.255 0xc0a80001 3232235521 0300.0250.0.1",
+  "100.64.0.1 100.127.255.255 169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 192.0.0.1 192.0.2.1 192.88.99.1",
+  "198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.255",
+  "[::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:0:127.0.0.1] [::127.0.0.1] [::ffff:10.0.0.1]",
+  "[::ffff:a9fe:a9fe] [64:ff9b::7f00:1] [64:ff9b::a00:1] [64:ff9b:1::a00:1] [100::1] [2001::1] [2001:db8::1] [2002:7f00:1::]",
+  "[2002:a9fe:a9fe::] [3fff::1] [fc00::1] [fd00:ec2::254] [fe80::1] [fec0::1] [ff02::1]",
+].flatMap((line) => line.split(" "));
+
+/** The one server that the test has stands for one of the public network, under a name. */
+const outside = (lookup: LookupFunction) => ({
+  fetch: { lookup, isAllowed: (address: string) => address === "127.0.0.1" || isPublicAddress(address) },
+});
+const standsFor =
+  (addressOf: () => string): LookupFunction =>
+  (_name, _options, done) =>
+    done(null, [{ address: addressOf(), family: 4 }]);
+
+test("none of sixty spellings of an address inside is asked, neither first nor behind a redirect", async () => {
+  expect(new Set(literals).size).toBeGreaterThanOrEqual(60);
+  const { port } = new URL(origin);
+  const asked: string[] = [];
+  const pages = outside(standsFor(() => "127.0.0.1"));
+  for (const literal of literals) {
+    const location = `http://${literal}:${port}/inside`;
+    answer = (request, response) => {
+      asked.push(request.url ?? "");
+      response.writeHead(302, { location }).end();
+    };
+    await expect(fetched({ url: location }, { fetch: {} }), literal).rejects.toThrow("is not public");
+    if (new URL(location).hostname === "127.0.0.1") continue;
+    await expect(fetched({ url: `http://pages.test:${port}/outside` }, pages), literal).rejects.toThrow("is not public");
+  }
+  expect(new Set(asked)).toEqual(new Set(["/outside"]));
+  expect(asked.length).toBeGreaterThan(40);
+});
+
+test("a name that stands for an address inside the next time is refused then, and what was checked is what is asked", async () => {
+  let lookups = 0;
+  const rebinding = outside(standsFor(() => (lookups++ === 0 ? "127.0.0.1" : "127.0.0.2")));
+  const url = `http://pages.test:${new URL(origin).port}/`;
+  answer = says("text/plain", "hello");
+  expect(await fetched({ url }, rebinding)).toContain("hello");
+  expect(lookups).toBe(1);
+  await expect(fetched({ url }, rebinding)).rejects.toThrow("is not public");
+  lookups = 0;
+  answer = (_, response) => response.writeHead(302, { location: "/again" }).end();
+  await expect(fetched({ url }, rebinding)).rejects.toThrow("is not public");
+});
+
+test("a page of 20,000 nested tags is read within the time for a page, while others have their turn", async () => {
+  answer = says("text/html", `<body>${"<div>".repeat(20_000)}in the deep${"</div>".repeat(20_000)}</body>`);
+  let text = "";
+  const turns = await turnsDuring(async () => {
+    text = await fetched({ url: origin });
+  });
+  expect(text).toContain("---\nin the deep\n");
+  expect(turns).toBeGreaterThan(100);
 });
 
 test("a page that takes too long is given up, and the next one is read", async () => {

@@ -18,7 +18,7 @@ export async function pictureInWorkspace({ workspace }: Pick<AgentInfo, "workspa
   const shown = shownPath(parts.join("/")) || ".";
   const isClosed = await closedIn(workspace, stateDir);
   if (isClosed(parts)) throw sharedErrors.unsafeFile({ path: shown, reason: "is the gateway's own" });
-  const file = await openContained(workspace, parts, { maxBytes: limits.imageMaxBytes });
+  const file = await openContained(workspace, parts, { maxBytes: limits.imageMaxBytes, oneName: true });
   try {
     const { size } = await file.stat();
     const bytes = Buffer.alloc(Math.min(size, limits.imageMaxBytes));

@@ -89,7 +89,7 @@ async function searchFile({ place, found, match }: Walk, parts: readonly string[
 
 /** Undefined for what is no text. */
 async function readText(root: string, parts: readonly string[], found: Found): Promise<Buffer | undefined> {
-  const file = await openContained(root, parts);
+  const file = await openContained(root, parts, { oneName: true });
   try {
     const { size } = await file.stat();
     if (size > MAX_FILE_BYTES) found.tooLarge += 1;

@@ -32,7 +32,7 @@ export function readTool(places: Places): Tool<Input> {
     run: (args, call) =>
       orRefused(async () => {
         const place = await places.toRead(call.agentId, args.path);
-        const file = await openContained(place.root, place.parts, { maxBytes: MAX_FILE_BYTES });
+        const file = await openContained(place.root, place.parts, { maxBytes: MAX_FILE_BYTES, oneName: true });
         try {
           return await readFrom(file, place, args, call);
         } finally {

@@ -159,6 +159,7 @@ describe("a path", () => {
       ["link.txt: is a symbolic link", read({ path: "link.txt" })],
       ["linked/secret.txt: leads through a link or a file; expected folders only", read({ path: "linked/secret.txt" })],
       ["inner.md: is a symbolic link", read({ path: "inner.md" })],
+      ["hard.txt: has a second hard link; copy it to break the link", read({ path: "hard.txt" })],
       ["fifo: not a regular file", read({ path: "fifo" })],
       [".: is the workspace itself; expected a file in it", read({ path: "." })],
       ["gone.md: there is no such file or folder", read({ path: "gone.md" })],
@@ -172,6 +173,7 @@ describe("a path", () => {
       ["linked: is a symbolic link", grep({ pattern: "OUT", path: "linked" })],
     ];
     for (const [text, answer] of refusals) expect(await answer).toEqual({ text, isError: true });
+    expect((await grep({ pattern: "OUT" })).text).not.toContain("OUTSIDE");
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
     expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("OUTSIDE");
     expect((await list({ depth: 3 })).text).toBe(

@@ -62,7 +62,11 @@ function realOf(root: string): string {
  * Opens a regular file below a root: no link on the way or at the end, no FIFO, device or folder, and no race that leads outside.
  * @throws {SvcError} `unsafe-file` with the reason, also when there is no such file
  */
-export async function openContained(root: string, parts: readonly string[], options: { maxBytes?: number } = {}): Promise<FileHandle> {
+export async function openContained(
+  root: string,
+  parts: readonly string[],
+  options: { maxBytes?: number; oneName?: boolean } = {},
+): Promise<FileHandle> {
   return explained(parts, async () => {
     const { folder, name } = await holdParent(root, parts);
     try {

@@ -11,8 +11,10 @@ export interface OpenRegularOptions {
   root?: string;
   /** Larger files are refused. */
   maxBytes?: number;
-  /** Opens for writing what is already there; a file with a second hard link is refused. */
+  /** Opens for writing what is already there; implies `oneName`. */
   write?: boolean;
+  /** A file with a second hard link is refused: its other name may be anywhere. */
+  oneName?: boolean;
 }
 
 /**
@@ -35,10 +37,10 @@ export async function openRegular(path: string, options: OpenRegularOptions = {}
   }
 }
 
-async function verify(handle: FileHandle, path: string, { root, maxBytes, write }: OpenRegularOptions): Promise<void> {
+async function verify(handle: FileHandle, path: string, { root, maxBytes, write, oneName = write }: OpenRegularOptions): Promise<void> {
   const opened = await handle.stat();
   if (!opened.isFile()) throw refused(path, "not a regular file");
-  if (write && opened.nlink > 1) throw refused(path, "has a second hard link; copy it to break the link");
+  if (oneName && opened.nlink > 1) throw refused(path, "has a second hard link; copy it to break the link");
   if (maxBytes !== undefined && opened.size > maxBytes) throw refused(path, `larger than ${maxBytes} bytes`);
   if (root !== undefined && !(await standsBelow(root, handle, path))) throw refused(path, "leads outside of its folder");
 }
