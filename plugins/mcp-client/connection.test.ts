@@ -1,7 +1,7 @@
 import type { Logger } from "svc/sdk";
 import { eventually, vendorIn } from "svc/sdk/testing";
-import { expect } from "vitest";
-import { needsMcp, scripted } from "../../test/servers/mcp-peers.ts";
+import { expect, onTestFinished } from "vitest";
+import { everythingOverStdio, needsMcp, scripted, startEverything } from "../../test/servers/mcp-peers.ts";
 import { type ConnectionDeps, openConnection } from "./connection.ts";
 import { loadMcpLibrary, type Progress } from "./library.ts";
 import type { ServerSettings } from "./settings.ts";
@@ -23,7 +23,7 @@ const settings = (mode: string): ServerSettings => ({
   protocol: "legacy",
 });
 
-async function connect(mode: string, deps: Partial<ConnectionDeps> = {}) {
+async function connect(mode: string | ServerSettings, deps: Partial<ConnectionDeps> = {}) {
   const library = await loadMcpLibrary(vendorIn(new URL(".", import.meta.url)));
   const rest = {
     version: "0",
@@ -33,7 +33,7 @@ async function connect(mode: string, deps: Partial<ConnectionDeps> = {}) {
     onClosed: () => undefined,
     onToolsChanged: () => undefined,
   };
-  return openConnection(settings(mode), { library, ...rest, ...deps }, AbortSignal.timeout(20_000));
+  return openConnection(typeof mode === "string" ? settings(mode) : mode, { library, ...rest, ...deps }, AbortSignal.timeout(20_000));
 }
 
 test("progress of a call comes as the server tells it, and people see it on one clean line", async () => {
@@ -59,4 +59,35 @@ test("twenty notices of a changed list are one, and a connection that is closed 
   await eventually(() => told.changed > 0);
   await connection.close();
   expect(told).toEqual({ changed: 1, closed: 0 });
+});
+
+const transports: Record<string, () => Promise<ServerSettings>> = {
+  stdio: async () => ({ ...settings("plain"), ...everythingOverStdio }),
+  async http() {
+    const { url, stop } = await startEverything();
+    onTestFinished(stop);
+    const { name, tools, approval, timeoutMs, startMs } = settings("plain");
+    return { kind: "http", url, headers: {}, name, tools, approval, timeoutMs, startMs, protocol: "auto" };
+  },
+};
+
+test.each(Object.keys(transports))("the reference server tells of progress, and reads the answer of a person: %s", async (name) => {
+  const asked: string[] = [];
+  const elicit: ConnectionDeps["elicit"] = async ({ params }) => {
+    asked.push(String(params.message));
+    return { action: "accept", content: { name: "Ada of the test" } };
+  };
+  const connection = await connect((await transports[name]?.()) as ServerSettings, { elicit });
+  const signal = AbortSignal.timeout(20_000);
+  const tools = await connection.listTools(signal);
+  const toolOf = (wanted: string) => tools.find((tool) => tool.name === wanted) as (typeof tools)[number];
+  const seen: Progress[] = [];
+  const options = { signal, onProgress: (one: Progress) => void seen.push(one) };
+  await connection.callTool(toolOf("trigger-long-running-operation"), { duration: 0.3, steps: 3 }, options);
+  // The last one may come behind the result.
+  expect(seen.map(progressLine).slice(0, 2)).toEqual(["1/3", "2/3"]);
+  const answer = await connection.callTool(toolOf("trigger-elicitation-request"), {}, { signal });
+  await connection.close();
+  expect(asked).toEqual(["Please provide inputs for the following fields:"]);
+  expect(JSON.stringify(answer)).toContain("Ada of the test");
 });

@@ -100,8 +100,8 @@ describe("the reference server", () => {
     await expect(asked("deny")).rejects.toMatchObject({ code: "mcp-not-approved" });
   });
 
-  test("asks a person by way of the approvals, and reads a no where it needs more than a yes", async () => {
-    const answer = textOf(await call("mcp_local_trigger_elicitation_request"));
+  test.each(["local", "remote"])("asks a person by way of the approvals, and reads a no where it needs more than a yes: %s", async (server) => {
+    const answer = textOf(await call(`mcp_${server}_trigger_elicitation_request`));
     expect(answer).toMatch(/declin/i);
   });
 

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolCall, ToolResult } from "svc/sdk";
@@ -55,7 +56,7 @@ describe("a command", () => {
   test("does not see what the gateway knows", async () => {
     const seen = await run({ argv: ["env"], env: { OWN: "yes" } });
     expect(seen).toContain("OWN=yes");
-    expect(seen).not.toMatch(/secret-of-the-gateway|key-of-a-vendor/);
+    expect(seen).not.toMatch(/secret-of-the-gateway|key-of-a-vendor|^SVC_|_KEY=/m);
     await expect(run({ argv: ["env"], env: { LD_PRELOAD: "/x.so" } })).rejects.toThrow("env: LD_PRELOAD cannot be set");
   });
 
@@ -65,10 +66,13 @@ describe("a command", () => {
 
   test("that takes too long ends with all that it had started", async () => {
     const pids = join(workspace, "pids");
-    const script = `sleep 600 & echo $! > ${pids}; trap '' TERM; wait`;
-    expect(await run({ command: script }, { timeoutSeconds: 1 })).toContain("it timed out and was ended with all that it had started");
-    const pid = Number(await readFile(pids, "utf8"));
-    expect(isAlive(pid)).toBe(false);
+    const script = `echo first; seq 300000; sleep 600 & echo $$ $! > ${pids}; trap '' TERM; echo last; wait`;
+    const seen = await run({ command: script }, { timeoutSeconds: 1 });
+    expect(seen).toMatch(/\nlast\n\[it timed out and was ended with all that it had started\]$/);
+    // Its output of 2 MB is no more than a result may have.
+    expect(seen.length).toBeLessThan(52_000);
+    const started = (await readFile(pids, "utf8")).trim().split(" ").map(Number);
+    expect(started.map(isAlive)).toEqual([false, false]);
   }, 20_000);
 
   needs("setsid").test("ends with what has left its group, and with what goes on after its end", async () => {
@@ -168,6 +172,23 @@ describe("in the sandbox", () => {
     expect(seen).toMatch(/cannot access '\/root'.*\n.*cannot access '\/home'.*\n.*cannot access '\/etc\/passwd'/);
     expect(seen).toMatch(/\n65534\n/);
     expect(await readFile(join(workspace, "made.txt"), "utf8")).toBe("new\n");
+  });
+
+  sandboxed.test("a command reaches no server of this machine, unless it may use the network", async () => {
+    const server = createServer((socket) => void socket.end("reached\n"));
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const script = `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3`;
+    const argv = ["/bin/bash", "-c", script];
+    expect(await run({ argv }, { sandbox: "require" })).toMatch(/Connection refused[\s\S]*\[exit code 1\]$/);
+    expect(await run({ argv }, { sandbox: "require", network: true })).toBe("reached\n[exit code 0]");
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  sandboxed.test("a command takes no more memory than it may", async () => {
+    const script = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo got $(printf %s \"$x\" | wc -c)";
+    expect(await run({ command: script }, { sandbox: "require", memoryMb: 128 })).not.toContain("got 300000000");
+    expect(await run({ command: script.replaceAll("300000000", "3000") }, { sandbox: "require", memoryMb: 128 })).toContain("got 3000");
   });
 
   sandboxed.test("a path of the call's own does not replace the programs that keep it there", async () => {
