@@ -297,7 +297,7 @@ export const hooks = {
   }),
   "tool.refused": hook<RunIds & { tool: string; origin: RunOrigin; reason: ToolRefusal; isLast?: true }>()(
     "observe",
-    "a run called a tool that it may not call: `unknown` to this gateway, left out by `policy`, by the `origin` of the run, by what the run is `narrowed` to, or `blocked` by a hook. Twenty of a run are told; `isLast` is in the last",
+    "a run, or a client, called a tool that it may not call: `unknown` to this gateway, left out by `policy`, by the `origin` of the run, by what the run is `narrowed` to, or `blocked` by a hook. Twenty of a run are told, and twenty of clients in a minute; `isLast` is in the last",
     {
       ...texts,
       filters: [...session, "tool"],

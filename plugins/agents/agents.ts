@@ -33,6 +33,7 @@ import { forgetRequest } from "./sessions/stateless.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
 import { invokeDirectly, isAllowed } from "./tools/invoke.ts";
+import { RefusalCount } from "./tools/refusals.ts";
 import { createToolBox } from "./tools/toolbox.ts";
 import { TraceLog } from "./traces/trace-log.ts";
 import { AgentWorkspaces } from "./workspace/agent-workspaces.ts";
@@ -75,6 +76,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       return parts().directory;
     },
     tools: createToolBox(ctx, figures),
+    refusals: new RefusalCount(ctx.clock),
     chatCommands: ctx.contributions<ChatCommand>("chatCommand"),
     catalog,
     get models() {

@@ -16,6 +16,7 @@ import type { Run } from "./runs/run.ts";
 import type { RunEvents } from "./runs/run-events.ts";
 import type { SessionEnds } from "./sessions/ends.ts";
 import type { Subscriptions } from "./sessions/subscriptions.ts";
+import type { RefusalCount } from "./tools/refusals.ts";
 import type { ToolBox } from "./tools/toolbox.ts";
 import type { TraceLog } from "./traces/trace-log.ts";
 import type { WorkspacePrompt } from "./workspace/files.ts";
@@ -31,6 +32,8 @@ export interface Kit {
   store(): Store;
   readonly directory: Directory;
   readonly tools: ToolBox;
+  /** Of calls without a run. */
+  readonly refusals: RefusalCount;
   /** Commands that plugins bring to every chat. */
   readonly chatCommands: ContributionView<ChatCommand>;
   readonly catalog: Catalog;

@@ -29,7 +29,7 @@ const config = { agents: { defaults: { model: "fake/script", heartbeat: { every:
 let own: TestGateway;
 beforeAll(async () => {
   const models = [fakeModel([{ toolCalls: [{ name: "echo", args: { text: canary } }] }, canary]), eager];
-  own = await createTestGateway({ plugins: ["store", "agents", "approvals", "audit", echo], models, config });
+  own = await createTestGateway({ plugins: ["store", "agents", "approvals", "audit", "openai-http", echo], models, config });
 });
 afterAll(() => own?.close());
 
@@ -116,6 +116,32 @@ describe("a call of a tool that the run may not make", () => {
     const found = await refusals(runId, 20);
     expect(found.map(({ details = {} }) => "isLast" in details)).toEqual([...Array.from({ length: 19 }, () => false), true]);
     for (const { target = "" } of found) expect(target.length).toBeLessThanOrEqual(65);
+  });
+
+  test("is an entry as well where a client calls it, by RPC or HTTP", async () => {
+    const before = (await list({ limit: 1 }))[0]?.seq ?? 0;
+    const args = { text: canary };
+    for (const name of ["made_up", "denied", "exec"])
+      expect(await own.rpc("tools.invoke", { name, args, sessionKey: "main" })).toMatchObject({ ok: false, error: { code: "not_found" } });
+    expect((await own.fetch("/tools/invoke", { method: "POST", body: JSON.stringify({ tool: "denied", args }) })).status).toBe(404);
+    const found = await eventually(async () => {
+      const entries = (await list({ limit: 200 })).filter(({ seq, action }) => seq > before && action === "tool.refused");
+      expect(entries).toHaveLength(4);
+      return entries.toReversed();
+    });
+    const reasons = ["unknown", "policy", "policy", "policy"];
+    expect(found.map(({ target, details }) => [target, details])).toEqual(
+      ["made_up", "denied", "exec", "denied"].map((target, i) => [
+        target,
+        {
+          runId: expect.stringMatching(i === 3 ? /^http-/ : /^rpc-/),
+          sessionKey: "agent:main:main",
+          origin: "operator",
+          reason: reasons[i],
+        },
+      ]),
+    );
+    expect(JSON.stringify(found)).not.toContain(canary);
   });
 });
 

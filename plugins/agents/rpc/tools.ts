@@ -7,6 +7,8 @@ import {
   type ParamsOf,
   type PluginContext,
   type RpcCall,
+  type RunOrigin,
+  type ToolRefusal,
   type ToolResult,
 } from "svc/sdk";
 import { createReplays } from "svc/sdk/internal";
@@ -18,6 +20,7 @@ import { originOf } from "../tools/operator-tools.ts";
 import { isInvokable } from "../tools/outside-policy.ts";
 import { whereaboutsIn } from "../tools/place.ts";
 import { isLeft } from "../tools/policy.ts";
+import { tellRefused } from "../tools/refusals.ts";
 import { textsOf } from "../tools/tool-content.ts";
 
 /** `tools.catalog`, `tools.effective`, `tools.invoke`. */
@@ -79,19 +82,22 @@ async function invoke({ ctx, kit }: { ctx: PluginContext; kit: Kit }, { params, 
   const limitMs = (agentSetting(kit.config, agent.id, "timeoutSeconds") ?? 600) * 1_000;
   // A caller that sent a key comes back for the answer; nobody waits for the others once their socket is gone.
   const ends = [ctx.signal, AbortSignal.timeout(limitMs), ...(idempotencyKey === undefined ? [call.signal] : [])];
+  const onRefused = (origin: RunOrigin, reason: ToolRefusal) =>
+    tellRefused(ctx, { runId: toolCallId, ...target, tool: name, origin, reason }, kit.refusals.next());
   try {
-    if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) throw agentErrors.toolNotFound({ tool: name });
+    if (!isInvokable(name, kit.config.gateway.tools, isOwner(call))) {
+      onRefused(isOwner(call) ? "operator" : "person", "policy");
+      throw agentErrors.toolNotFound({ tool: name });
+    }
     const signal = AbortSignal.any(ends);
     const stored = await kit.store().sessions.get(target.sessionKey);
     const whereabouts = whereaboutsIn(kit, stored);
     const request = { trigger: "user" as const, actor: { kind: "rpc" as const, scopes: call.client.scopes }, ...whereabouts };
     const session = stored ?? { key: target.sessionKey, kind: "direct" as const };
     const origin = originOf({ request, session, events: [] });
-    const result = await kit.tools.invoke(
-      agent,
-      { name, args },
-      { ...target, origin, ...whereabouts, runId: toolCallId, toolCallId, signal },
-    );
+    const ids = { ...target, runId: toolCallId, toolCallId };
+    const where = { ...ids, origin, ...whereabouts, signal, onRefused: (reason: ToolRefusal) => onRefused(origin, reason) };
+    const result = await kit.tools.invoke(agent, { name, args }, where);
     return { toolName: name, ...sourceOf(kit, name), ...answer(result) };
   } catch (error) {
     const refusal = refusalOf(error);

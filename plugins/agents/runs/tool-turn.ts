@@ -1,8 +1,9 @@
-import { cutEnd, type MessageRow, messageOf, type RunRequest, type ToolRefusal, type ToolResult } from "svc/sdk";
+import type { MessageRow, RunRequest, ToolRefusal, ToolResult } from "svc/sdk";
 import { createProgress, reached } from "svc/sdk/internal";
 import type { Kit } from "../kit.ts";
 import type { ToolCallMade } from "../models/turn.ts";
 import { present } from "../sessions/find.ts";
+import { tellRefused } from "../tools/refusals.ts";
 import { toolFailure } from "../tools/toolbox.ts";
 import { blankRow } from "./blank-row.ts";
 import type { CallWatch } from "./call-watch.ts";
@@ -123,27 +124,13 @@ async function prepare(run: Run, kit: Kit, call: ToolCallMade, onUpdate: (text: 
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey, runId: run.id, toolCallId: call.id };
   const { signal, origin, request } = run;
   const { tools, isOwner } = request;
-  const onRefused = (reason: ToolRefusal) => tellRefused(run, kit, { tool: call.name, reason });
+  const { runId, agentId, sessionKey } = ids;
+  const onRefused = (reason: ToolRefusal) => {
+    run.refusedCalls += 1;
+    tellRefused(kit.ctx, { runId, agentId, sessionKey, tool: call.name, origin, reason }, run.refusedCalls);
+  };
   const target = { ...ids, signal, origin, isOwner, tools, onUpdate, onRefused, maxChars: MAX_CHARS, ...placed(run) };
   return kit.tools.prepare(run.agent, { name: call.name, args: call.args }, target);
-}
-
-/** Refused calls of one run that are told of: a model that guesses names must not fill a log. */
-const MAX_TOLD = 20;
-/** Longest name in such a report: it is any text that a model wrote. */
-const MAX_NAME_CHARS = 64;
-
-/** Tells the plugins that listen of a call that may not be made, without its arguments; nobody waits for them. */
-function tellRefused(run: Run, kit: Kit, { tool, reason }: { tool: string; reason: ToolRefusal }): void {
-  run.refusedCalls += 1;
-  if (run.refusedCalls > MAX_TOLD) return;
-  const ids = { runId: run.id, agentId: run.agent.id, sessionKey: run.sessionKey };
-  const { logger } = kit.ctx;
-  logger.debug("a call of a tool was refused", () => ({ ...ids, tool: cutEnd(tool, MAX_NAME_CHARS), reason }));
-  if (!kit.ctx.isHookUsed("tool.refused")) return;
-  const isLast = run.refusedCalls === MAX_TOLD ? { isLast: true as const } : {};
-  const event = { ...ids, tool: cutEnd(tool, MAX_NAME_CHARS), origin: run.origin, reason, ...isLast };
-  kit.ctx.runHook("tool.refused", event, ids).catch((error) => logger.warn("hook tool.refused failed", { error: messageOf(error) }));
 }
 
 function placed({ request: { place } }: Run): Pick<RunRequest, "place"> {

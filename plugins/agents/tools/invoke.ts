@@ -1,10 +1,11 @@
-import type { ToolInvocation, ToolResult } from "svc/sdk";
+import type { ToolInvocation, ToolRefusal, ToolResult } from "svc/sdk";
 import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { originOf } from "./operator-tools.ts";
 import { isInvokable } from "./outside-policy.ts";
 import { whereaboutsIn } from "./place.ts";
 import { isToolAllowed, policyLevels } from "./policy.ts";
+import { tellRefused } from "./refusals.ts";
 
 /**
  * Runs a tool that no model called, for another plugin or for one of its clients.
@@ -12,9 +13,14 @@ import { isToolAllowed, policyLevels } from "./policy.ts";
  */
 export async function invokeDirectly(kit: Kit, call: { name: string; args: unknown }, target: ToolInvocation): Promise<ToolResult> {
   const { agentId, sessionKey, signal, outside, action, dryRun } = target;
-  if (outside && !isInvokable(call.name, kit.config.gateway.tools, outside.isOwner)) throw agentErrors.toolNotFound({ tool: call.name });
-  const agent = kit.directory.get(agentId);
   const toolCallId = target.toolCallId ?? `direct-${kit.ctx.clock.now()}`;
+  const refusal = { runId: toolCallId, agentId, sessionKey, tool: call.name };
+  const isOwner = outside?.isOwner !== false;
+  if (outside && !isInvokable(call.name, kit.config.gateway.tools, isOwner)) {
+    tellRefused(kit.ctx, { ...refusal, origin: isOwner ? "operator" : "person", reason: "policy" }, kit.refusals.next());
+    throw agentErrors.toolNotFound({ tool: call.name });
+  }
+  const agent = kit.directory.get(agentId);
   const args = action === undefined ? call.args : withAction(call.args, action, await schemaOf(kit, agent, call.name));
   const where = { agentId, sessionKey, runId: toolCallId, toolCallId, signal };
   const stored = await kit.store().sessions.get(sessionKey);
@@ -23,8 +29,10 @@ export async function invokeDirectly(kit: Kit, call: { name: string; args: unkno
   // Places that others write in have none of the operator's own tools, whoever asks.
   const request = { trigger: "user" as const, actor: { kind: "http" as const, scopes: [] }, ...whereabouts };
   const place = originOf({ request, session, events: [] });
-  const origin = place === "operator" && outside?.isOwner === false ? "person" : place;
-  return kit.tools.invoke(agent, { name: call.name, args }, { ...where, origin, ...whereabouts, ...(dryRun ? { dryRun } : {}) });
+  const origin = place === "operator" && !isOwner ? "person" : place;
+  const onRefused = (reason: ToolRefusal) => tellRefused(kit.ctx, { ...refusal, origin, reason }, kit.refusals.next());
+  const called = { ...where, origin, onRefused, ...whereabouts, ...(dryRun ? { dryRun } : {}) };
+  return kit.tools.invoke(agent, { name: call.name, args }, called);
 }
 
 /** Whether policy lets a tool of this name through, whether it is registered or not. @throws {SvcError} `unknown-agent` */
