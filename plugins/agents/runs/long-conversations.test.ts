@@ -13,6 +13,8 @@ const unknown = fakeModel(script, { id: "unknown" });
 const roomy = fakeModel(script, { id: "roomy", info: { contextWindow: 1_000_000 } });
 const LIMIT = 24_000;
 const notes: string[] = [];
+/** 300 KB. */
+const book = Array.from({ length: 9_000 }, (_, i) => `line ${i + 1} of the book, with words`);
 const tools = definePlugin({
   id: "page-tool",
   version: "1.0.0",
@@ -22,7 +24,14 @@ const tools = definePlugin({
       name: "page",
       description: "A page.",
       input: z.object({ n: z.number(), offset: z.number().optional() }),
-      run: ({ n }) => `page ${n}\n${`line of page ${n}\n`.repeat(1_500)}`,
+      run: ({ n }) => `page ${n}\n${`line of page ${n}.\n`.repeat(1_600)}`,
+    });
+    ctx.registerTool({
+      name: "book",
+      description: "A book.",
+      input: z.object({ offset: z.number().default(1) }),
+      readOnly: true,
+      run: ({ offset }) => book.slice(offset - 1).join("\n"),
     });
     ctx.registerTool({
       name: "write",
@@ -84,7 +93,7 @@ test("every request of a run with large results fits the window, and no result l
 
   expect(seen).toHaveLength(8);
   for (const req of seen) {
-    expect(textTokens(textsOf(req))).toBeLessThan(LIMIT);
+    expect(textTokens(req.system) + textTokens(JSON.stringify(req.tools)) + textTokens(textsOf(req))).toBeLessThan(LIMIT);
     expect(textsOf(req)).toContain("Read seven pages.");
     const calls = req.messages.flatMap((m) =>
       m.role === "assistant" ? m.content.flatMap((c) => (c.type === "toolCall" ? [c.id] : [])) : [],
@@ -133,8 +142,57 @@ test("a long result is cut once, when it is stored, and says how to read on", as
   const [result] = (await rowsOf("one-page")).filter(({ role }) => role === "toolResult");
   const text = result?.content[0]?.type === "text" ? result.content[0].text : "";
   expect(text).toMatch(/^page 1\n/);
-  expect(text).toMatch(/\[… \d+ KB of \d+ KB and 1502 lines left out; use offset=\d+ to read on …\]/);
-  expect(text.endsWith("line of page 1\n")).toBe(true);
+  expect(text).toMatch(/\[… \d+ KB of \d+ KB and 1602 lines left out; use offset=\d+ to read on …\]/);
+  expect(text.endsWith("line of page 1.\n")).toBe(true);
+});
+
+test("a result of 300 KB can be read to its end, part by part, though each is cut", async () => {
+  const seen = new Set<string>();
+  let parts = 0;
+  respond = (req) => {
+    if (isSummary(req)) return "A book was read.";
+    if (isFlush(req)) return "NO_REPLY";
+    const last = req.messages.at(-1);
+    if (last?.role !== "tool") return { toolCalls: [{ name: "book", args: {} }] };
+    parts += 1;
+    expect(Buffer.byteLength(last.text)).toBeLessThan(52_000);
+    const [head = ""] = last.text.split("[\u2026 ");
+    for (const [line] of (last.text.includes("[\u2026 ") ? head : last.text).matchAll(/line \d+ of the book/g)) seen.add(line);
+    const next = /use offset=(\d+) to read on/.exec(last.text)?.[1];
+    return next === undefined ? "Read." : { toolCalls: [{ name: "book", args: { offset: Number(next) } }] };
+  };
+  expect(await ask("book", "Read the book.", { model: "roomy/script" })).toMatchObject({ status: "ok", text: "Read." });
+
+  expect(Buffer.byteLength(book.join("\n"))).toBeGreaterThan(300_000);
+  expect(seen.size).toBe(book.length);
+  expect(parts).toBeGreaterThan(6);
+});
+
+test("a window that the config names holds from the first run on, before any list of models was read", async () => {
+  const model = fakeModel(script, { id: "named" });
+  let lists = 0;
+  const models = () => {
+    lists += 1;
+    return [];
+  };
+  const own = await createTestGateway({
+    plugins: ["store", "agents"],
+    models: [Object.assign(model, { models })],
+    config: { agents: { defaults: { model: "named/script", skipBootstrap: true, contextTokens: 32_000 } } },
+  });
+  const before = lists;
+  const asked: ModelRequest[] = [];
+  respond = (req) => {
+    asked.push(req);
+    return isSummary(req) ? "Short." : "Fits.";
+  };
+  const request = { message: "Go on.", sessionKey: "agent:main:first", trigger: "user" as const, actor };
+  const history = talk(60, (i) => `${i} ${"word ".repeat(600)}`);
+  const outcome = await (await own.service("agents@1").run({ ...request, history })).done;
+  await own.close();
+  expect(outcome).toMatchObject({ status: "ok", text: "Fits." });
+  expect(before).toBe(0);
+  for (const req of asked) expect(textTokens(req.system) + textTokens(textsOf(req))).toBeLessThan(LIMIT);
 });
 
 test("60,000 Chinese characters in a window of 32,000 tokens become a summary before the vendor has to refuse", async () => {
