@@ -87,3 +87,22 @@ test("a model that refuses tools is asked without them, and never again with the
 test("a model that the server does not have is left for the next", async () => {
   expect(await ask("gone")).toMatchObject({ provider: "ollama", model: "x-text", text: okText });
 });
+
+test("a conversation above the window of the model becomes a summary; the server is let cut nothing", async () => {
+  const content = (text: string) => [{ type: "text" as const, text }];
+  const history = Array.from({ length: 40 }, (_, i) => ({
+    role: i % 2 === 0 ? ("user" as const) : ("assistant" as const),
+    content: content(`${i} ${"word ".repeat(400)}`),
+  }));
+  const request = { message: "Go on.", sessionKey: "agent:main:long", model: "ollama/x-text", trigger: "user" as const };
+  const run = await gateway.service("agents@1").run({ ...request, history, actor: { kind: "internal", scopes: [] } });
+  expect(await run.done).toMatchObject({ status: "ok", text: okText });
+
+  const sent = chats(server) as Array<{ truncate?: boolean; shift?: boolean }>;
+  expect(sent.length).toBeGreaterThan(1);
+  expect(sent.every(({ truncate, shift }) => truncate === false && shift === false)).toBe(true);
+  const store = gateway.service("store@2");
+  const { sessionId = "" } = (await store.sessions.get("agent:main:long")) ?? {};
+  const kinds = (await store.messages.page(sessionId, { limit: 100 })).map(({ kind }) => kind);
+  expect(kinds).toContain("compaction");
+});

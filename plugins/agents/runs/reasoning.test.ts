@@ -1,6 +1,7 @@
 import { definePlugin, type ModelProvider, type RunOutcome, z } from "svc/sdk";
-import { createTestGateway, fakeModel, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually, fakeModel, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTalkPlatform } from "../../../test/fixtures/talk-platform.ts";
 
 const meta = { fake: { signature: "c2lnbmVk" } };
 const turns = [
@@ -8,11 +9,13 @@ const turns = [
   { reasoning: "Blue.", text: "It is blue.", usage: { input: 1_000_000, output: 500_000, total: 1_500_000 } },
   "Still blue.",
   "A summary.",
+  { reasoning: "Shall I tell Ada?", text: "Blue as ever." },
 ];
+const platform = createTalkPlatform();
 const deep: ModelProvider & { requests: ReturnType<typeof fakeModel>["requests"] } = Object.assign(fakeModel(turns, { id: "deep" }), {
   models: () => [{ id: "script", cost: { input: 2, output: 10 } }],
 });
-const other = fakeModel(["Green, I think.", "Hello.", "As before.", "As before."], { id: "other" });
+const other = fakeModel(["Green, I think.", "Hello.", "As before.", { reasoning: "Hm, hm.", text: "Yes." }], { id: "other" });
 const tools = definePlugin({
   id: "look-tool",
   version: "1.0.0",
@@ -25,9 +28,12 @@ const tools = definePlugin({
 let gw: TestGateway;
 beforeAll(async () => {
   gw = await createTestGateway({
-    plugins: ["store", "agents", tools],
+    plugins: ["store", "agents", "messaging", platform.plugin, tools],
     models: [deep, other],
-    config: { agents: { defaults: { model: "deep/script" } } },
+    config: {
+      agents: { defaults: { model: "deep/script", skipBootstrap: true } },
+      channels: { talk: { token: "good", allowFrom: ["@ada"] } },
+    },
   });
 });
 afterAll(() => gw.close());
@@ -105,4 +111,20 @@ test("a summary of a conversation has a cache key of its own", async () => {
   expect(deep.requests.at(-1)?.system).toContain("You shorten a conversation");
   expect(deep.requests.at(-1)?.cacheKey).toMatch(/^[0-9a-f]{32}$/);
   expect(deep.requests.at(-1)?.cacheKey).not.toBe(conversation);
+});
+
+test("those who watch a run see its reasoning as events of their own, and people on a channel see none of it", async () => {
+  const request = { message: "Is it?", sessionKey: "agent:main:elsewhere", model: "other/script", trigger: "user" as const };
+  const handle = await gw.service("agents@1").run({ ...request, actor: { kind: "rpc", scopes: [] } });
+  await handle.done;
+  const events = [];
+  for await (const { stream, data } of handle.events())
+    if (stream === "reasoning" || stream === "assistant") events.push([stream, data.text]);
+  expect(events.at(-1)).toEqual(["assistant", "Yes."]);
+  expect(events.filter(([stream]) => stream === "reasoning").at(-1)).toEqual(["reasoning", "Hm, hm."]);
+
+  await eventually(() => platform.running.has("default"));
+  await platform.say("And the sky?");
+  await eventually(() => platform.sent.length > 0);
+  expect(platform.sent.map(({ text }) => text)).toEqual(["Blue as ever."]);
 });
