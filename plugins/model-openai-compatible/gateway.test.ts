@@ -138,6 +138,24 @@ test("a changed key ends the rest of its provider", async () => {
   expect(await row(gateway)).toMatchObject({ provider: "lab", state: "ready" });
 }, 60_000);
 
+test("the first run after a changed key asks its provider, which rested before", async () => {
+  const models = [{ id: "ok" }];
+  const providers = {
+    lab: { baseUrl: vendor.url, apiKey: "sk-wrong-9876543210", models },
+    spare: { baseUrl: vendor.url, apiKey: vendor.apiKey, models },
+  };
+  const gateway = await boot({ models: { providers }, agents: { defaults: { model: { primary: "lab/ok", fallbacks: ["spare/ok"] } } } });
+  const answering = async () => (await ask(gateway)).result.meta.agentMeta.provider;
+  expect([await answering(), await answering()]).toEqual(["spare", "spare"]);
+  // The second run left out the one that rests.
+  expect(vendor.requests.filter(({ path }) => path.endsWith("/chat/completions"))).toHaveLength(3);
+
+  const { hash } = await gateway.rpc<{ hash: string }>("config.get");
+  const raw = JSON.stringify({ models: { providers: { lab: { apiKey: vendor.apiKey } } } });
+  await gateway.rpc("config.patch", { raw, baseHash: hash });
+  expect(await answering()).toBe("lab");
+}, 60_000);
+
 test("the built-in model says which provider was skipped and why, instead of that none is configured", async () => {
   const gateway = await boot({ models: { providers: { claude: { api: "anthropic-messages" }, dead: { baseUrl: dead } } } });
 

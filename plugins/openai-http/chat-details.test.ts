@@ -151,9 +151,10 @@ describe("pictures", () => {
   test("of earlier turns stay in a session", async () => {
     const request = { model: "svc", user: "painter" };
     await client.chat.completions.create({ ...request, messages: [asked] }, on("ok"));
-    await client.chat.completions.create({ ...request, messages: ask("which colour is it?") }, on("ok"));
-
-    expect(pictures()).toBe(1);
+    for (const question of ["is it small?", "which colour is it?"]) {
+      await client.chat.completions.create({ ...request, messages: ask(question) }, on("ok"));
+      expect(pictures()).toBe(1);
+    }
   });
 
   test("beyond eight are a note, the newest stay", async () => {

@@ -117,17 +117,18 @@ test("a helper has few tools and sees little, and its result is told to the sess
       if (!keyOf(request).includes(":subagent:")) return undefined;
       const last = lastOf(request);
       if (last?.role === "tool") {
-        inner.push(last.text);
+        inner.push(...request.messages.flatMap((m) => (m.role === "tool" ? [m.text] : [])));
         return "result of a helper";
       }
       seen.push(request);
-      return { toolCalls: [{ name: "sessions_history", args: { key: "agent:main:main" } }] };
+      const history = { name: "sessions_history", args: { key: "agent:main:main" } };
+      return { toolCalls: [history, { name: "sessions_spawn", args: { task: "count for me" } }] };
     },
   ];
   const { key } = JSON.parse(await result("sessions_spawn", { task: "count the boats" }));
   await eventually(async () => (await reports("count the boats")).length === 1);
   expect(seen[0]?.tools.map(({ name }) => name).sort()).toEqual(["session_status", "sessions_history", "sessions_list"]);
-  expect(inner[0]).toContain("there is no session");
+  expect(inner).toEqual([expect.stringContaining("there is no session"), "Tool not available: sessions_spawn"]);
   expect((await reports("count the boats"))[0]).toMatch(/reports:\nSECURITY NOTICE: [\s\S]*---\nresult of a helper\n<<<END_/);
   const list = await gw.service("store@2").sessions.list({ spawnedBy: "agent:main:main", limit: 10 });
   expect(list.rows.map(({ key }) => key)).toEqual([key]);
