@@ -100,10 +100,13 @@ describe("the reference server", () => {
     await expect(asked("deny")).rejects.toMatchObject({ code: "mcp-not-approved" });
   });
 
-  test.each(["local", "remote"])("asks a person by way of the approvals, and reads a no where it needs more than a yes: %s", async (server) => {
-    const answer = textOf(await call(`mcp_${server}_trigger_elicitation_request`));
-    expect(answer).toMatch(/declin/i);
-  });
+  test.each(["local", "remote"])(
+    "asks a person by way of the approvals, and reads a no where it needs more than a yes: %s",
+    async (server) => {
+      const answer = textOf(await call(`mcp_${server}_trigger_elicitation_request`));
+      expect(answer).toMatch(/declin/i);
+    },
+  );
 
   test("that was restarted over HTTP is reached again: a reading call is made again, a writing one is not", async () => {
     const restart = async () => {
