@@ -130,7 +130,7 @@ export interface SystemEventRow {
   text: string;
   /** Two events of the same content are one; the text before a frame was put around it. Default: `text`. */
   same?: string;
-  /** Origin: `rpc`, `hook`, `cron`. */
+  /** Origin: `rpc`, `hook`, `cron`, `spawn`; what a helper reports names behind a colon those who had a word in the run that asked, as in `spawn:person`. */
   source: string;
   ts: number;
   /** A run was asked for at once; kept so that a restart does not forget it. */

@@ -47,6 +47,13 @@ test.each([
   ["a message that is taken to come from a channel", { ...request("user", "rpc"), place: { channel: "irc" } }, main, [], "person"],
   ["a group", request("user", "channel"), group, [], "anybody"],
   ["a webhook", request("hook", "hook"), main, [], "anybody"],
+  [
+    "a heartbeat in the conversation of a person on a channel",
+    request("heartbeat"),
+    { ...main, key: "agent:main:irc:direct:ada" },
+    [],
+    "person",
+  ],
   ["a heartbeat that reads what a webhook said", request("heartbeat"), main, [{ source: "hook" }], "anybody"],
   ["a heartbeat that reads what a helper of a person reports", request("heartbeat"), main, [{ source: "spawn:person" }], "person"],
   ["a heartbeat that reads what a helper of strangers reports", request("heartbeat"), main, [{ source: "spawn:anybody" }], "anybody"],

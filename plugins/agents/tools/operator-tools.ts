@@ -36,12 +36,17 @@ export function originOf(run: Origin): RunOrigin {
   const { actor, place, origin } = run.request;
   const behind = origin === undefined ? originsOfEvents(run) : [origin, ...originsOfEvents(run)];
   if (behind.includes("anybody") || isOpenToOthers(run)) return "anybody";
-  return behind.includes("person") || actor.kind === "channel" || place ? "person" : "operator";
+  return behind.includes("person") || actor.kind === "channel" || place || isHeartbeatOfPerson(run) ? "person" : "operator";
 }
 
 /** Origins that the events of a heartbeat name behind their source, as in `spawn:person`: nobody else has asked for what it does. */
 function originsOfEvents({ request, events }: Origin): string[] {
   return request.trigger === "heartbeat" ? events.map(({ source }) => source.slice(source.indexOf(":") + 1)) : [];
+}
+
+/** Whether a heartbeat reads the conversation that a person has on a channel. */
+function isHeartbeatOfPerson({ request, session }: Origin): boolean {
+  return request.trigger === "heartbeat" && normalizedSessionKey(session.key).split(":").includes("direct");
 }
 
 /** Origins by the people who have a word, the fewest first. */
