@@ -50,6 +50,6 @@ function shown({ key, label, derivedTitle, status, updatedAt, lastMessagePreview
     ...(title === undefined ? {} : { title: stripFrames(title) }),
     ...(status === undefined ? {} : { status }),
     updatedAt: new Date(updatedAt).toISOString(),
-    ...(lastMessagePreview === undefined ? {} : { lastWords: stripFrames(lastMessagePreview) }),
+    ...(lastMessagePreview === undefined ? {} : { lastMessage: stripFrames(lastMessagePreview) }),
   };
 }
