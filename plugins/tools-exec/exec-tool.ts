@@ -83,6 +83,9 @@ export function execTool(deps: ExecDeps): Tool<z.output<typeof input>> {
           throw execErrors.commandRefused({ reason: `${MAX_LIVE} commands run in the background already; end one with process kill` });
         try {
           const running = await runner.start(command, place, timeoutMs);
+          // A call that was stopped meanwhile leaves nothing behind that nobody asked for.
+          if (signal.aborted) running.end("killed");
+          signal.throwIfAborted();
           const shown = (argv ?? [text]).join(" ").slice(0, 200);
           const { id } = live.add({ agentId, sessionKey, origin, shown, startedAt: deps.clock.now(), running });
           return `Started in the background as ${id}. Read its output with process {action: "poll", id: "${id}"}.`;

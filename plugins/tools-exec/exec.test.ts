@@ -124,6 +124,25 @@ describe("a command in the background", () => {
     await expect(look.run({ action: "write", id: "p1", text: "x" }, call())).rejects.toThrow("takes no input any more");
   });
 
+  test("is ended where its call is stopped while it begins", async () => {
+    const { exec, process: look } = toolsWith({ allow: ["sleep *"] });
+    const stop = new AbortController();
+    let isPermitted = false;
+    const signal = new Proxy(stop.signal, {
+      get: (target, name) => {
+        // The check behind the approval is the last one before the command begins.
+        if (name === "throwIfAborted" && !isPermitted) {
+          isPermitted = true;
+          return () => queueMicrotask(() => stop.abort(new Error("stopped")));
+        }
+        const value = Reflect.get(target, name, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    await expect(exec.run({ argv: ["sleep", "60"], background: true }, call(signal))).rejects.toThrow("stopped");
+    expect(await look.run({ action: "list" }, call())).toEqual({ commands: [] });
+  });
+
   test("is nothing that strangers in a group can read or write to, unless their conversation started it", async () => {
     const { exec, process: look } = toolsWith({ allow: ["cat"] });
     const group = { ...call(), sessionKey: "agent:main:irc:group:team", origin: "anybody" as const };
