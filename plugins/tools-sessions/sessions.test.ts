@@ -70,7 +70,7 @@ test("an agent knows the time, its model and what the conversation has used", as
 test("it lists and reads its conversations, and no session that it may not see", async () => {
   await say("about the dentist", "agent:main:irc:direct:kim");
   expect(factsIn(await result("sessions_list", { search: "kim" })).sessions).toMatchObject([
-    { key: "agent:main:irc:direct:kim", title: "about the dentist", updatedAt: expect.any(String) },
+    { key: "agent:main:irc:direct:kim", title: "about the dentist", lastMessage: "ok", updatedAt: expect.any(String) },
   ]);
   const { messages } = factsIn(await result("sessions_history", { key: "agent:main:irc:direct:kim" }));
   expect(messages.map(({ role, text }: { role: string; text: string }) => [role, text])).toEqual([
