@@ -21,6 +21,10 @@ export interface Sample {
   messages: number;
   /** Rows of runs, deliveries and remembered keys, which are kept for a day. */
   ledger: number;
+  /** Messages from channels, which are kept for a week so that one that comes again is known; they still grow in number after a day. */
+  inbound: number;
+  /** The database without what those messages say. */
+  dayDbMb: number;
 }
 
 /** Answer of the plugin of `soakProbe`. */
@@ -64,6 +68,8 @@ export function takeSample({
   const { Timeout: timers = 0, Immediate: _, ...others } = inside.resources;
   const database = join(stateDir, "state.sqlite");
   const memory = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const { inboundBytes, ...rows } = rowsIn(database);
+  const dbBytes = sizeOf(database);
   const mbOf = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(memory)?.[1]) / 1024;
   return {
     minute,
@@ -73,9 +79,10 @@ export function takeSample({
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     timers,
     handles: Object.values(others).reduce((sum, n) => sum + n, 0),
-    dbMb: sizeOf(database) / MB,
+    dbMb: dbBytes / MB,
+    dayDbMb: (dbBytes - inboundBytes) / MB,
     walMb: sizeOf(`${database}-wal`) / MB,
-    ...rowsIn(database),
+    ...rows,
   };
 }
 
@@ -83,11 +90,19 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger"> {
+function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" | "inbound"> & { inboundBytes: number } {
   const db = new Database(path, { readonly: true });
   try {
-    const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
-    return { sessions: count("sessions"), messages: count("messages"), ledger: count("runs") + count("deliveries") + count("idempotency") };
+    const count = (what: string) => db.prepare(`SELECT count(*) FROM ${what}`).pluck().get() as number;
+    // Payloads alone: what rows and indexes take besides them stays in the figure that is judged.
+    const payloads = db.prepare("SELECT coalesce(sum(length(CAST(payload AS BLOB))), 0) FROM deliveries WHERE dir = 'in'").pluck();
+    return {
+      sessions: count("sessions"),
+      messages: count("messages"),
+      ledger: count("runs") + count("deliveries WHERE dir <> 'in'") + count("idempotency"),
+      inbound: count("deliveries WHERE dir = 'in'"),
+      inboundBytes: payloads.get() as number,
+    };
   } finally {
     db.close();
   }
@@ -116,6 +131,7 @@ const columns = [
   "sessions",
   "messages",
   "ledger",
+  "inbound",
 ] as const;
 
 /** At most `rows` samples, evenly chosen, first and last among them. */

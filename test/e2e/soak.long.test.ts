@@ -151,5 +151,5 @@ test("eight hours in fast motion, after a day, leave memory, descriptors, timers
   expect(soak.load.failures).toEqual([]);
   const judged = samples.filter(({ minute }) => minute >= WARM_UP_HOURS * 60);
   process.stdout.write(`\njudged\n${table(judged)}\n`);
-  expectFlat(judged, { ...limits, dbMb: 1, ledger: 200 });
+  expectFlat(judged, { ...limits, dayDbMb: 1, ledger: 200 });
 }, 3_600_000);
