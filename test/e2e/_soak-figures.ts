@@ -25,7 +25,11 @@ export interface Sample {
   inbound: number;
   /** The database without what those messages say. */
   dayDbMb: number;
+  /** Kilobytes of each table and index. */
+  tables: Readonly<Record<string, number>>;
 }
+
+export type Figure = Exclude<keyof Sample, "tables">;
 
 /** Answer of the plugin of `soakProbe`. */
 export interface InProcess {
@@ -90,7 +94,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" | "inbound"> & { inboundBytes: number } {
+function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" | "inbound" | "tables"> & { inboundBytes: number } {
   const db = new Database(path, { readonly: true });
   try {
     const count = (what: string) => db.prepare(`SELECT count(*) FROM ${what}`).pluck().get() as number;
@@ -102,6 +106,7 @@ function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" |
       ledger: count("runs") + count("deliveries WHERE dir <> 'in'") + count("idempotency"),
       inbound: count("deliveries WHERE dir = 'in'"),
       inboundBytes: payloads.get() as number,
+      tables: Object.fromEntries(db.prepare("SELECT name, sum(pgsize) / 1024 FROM dbstat GROUP BY name").raw().all() as [string, number][]),
     };
   } finally {
     db.close();
@@ -133,6 +138,15 @@ const columns = [
   "ledger",
   "inbound",
 ] as const;
+
+/** Tables and indexes that grew, in kilobytes, most first. */
+export function grownTables(samples: readonly Sample[]): [name: string, kilobytes: number][] {
+  const [first, last] = [samples[0]?.tables ?? {}, samples.at(-1)?.tables ?? {}];
+  return Object.entries(last)
+    .map(([name, size]): [string, number] => [name, size - (first[name] ?? 0)])
+    .filter(([, grown]) => grown > 0)
+    .sort((a, b) => b[1] - a[1]);
+}
 
 /** At most `rows` samples, evenly chosen, first and last among them. */
 export function table(samples: readonly Sample[], rows = 20): string {
