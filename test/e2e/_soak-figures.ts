@@ -23,9 +23,9 @@ export interface Sample {
   ledger: number;
   /** Messages from channels, which are kept for a week so that one that comes again is known; they still grow in number after a day. */
   inbound: number;
-  /** The database without what those messages say. */
+  /** The database without what those messages and the audit log say, which keeps 100,000 entries. */
   dayDbMb: number;
-  /** Kilobytes of each table and index. */
+  /** Kilobytes of each table and index, and of the values of each scope of `kv`. */
   tables: Readonly<Record<string, number>>;
 }
 
@@ -57,6 +57,7 @@ export default definePlugin({ id: "probe", version: "1.0.0", svc: { api: "*" }, 
 } });`;
 
 const MB = 1024 * 1024;
+const AUDIT = "gateway/audit";
 
 export function takeSample({
   pid,
@@ -72,7 +73,7 @@ export function takeSample({
   const { Timeout: timers = 0, Immediate: _, ...others } = inside.resources;
   const database = join(stateDir, "state.sqlite");
   const memory = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
-  const { inboundBytes, ...rows } = rowsIn(database);
+  const { lastingBytes, ...rows } = rowsIn(database);
   const dbBytes = sizeOf(database);
   const mbOf = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(memory)?.[1]) / 1024;
   return {
@@ -84,7 +85,7 @@ export function takeSample({
     timers,
     handles: Object.values(others).reduce((sum, n) => sum + n, 0),
     dbMb: dbBytes / MB,
-    dayDbMb: (dbBytes - inboundBytes) / MB,
+    dayDbMb: (dbBytes - lastingBytes) / MB,
     walMb: sizeOf(`${database}-wal`) / MB,
     ...rows,
   };
@@ -94,19 +95,33 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" | "inbound" | "tables"> & { inboundBytes: number } {
+function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" | "inbound" | "tables"> & { lastingBytes: number } {
   const db = new Database(path, { readonly: true });
   try {
     const count = (what: string) => db.prepare(`SELECT count(*) FROM ${what}`).pluck().get() as number;
-    // Payloads alone: what rows and indexes take besides them stays in the figure that is judged.
-    const payloads = db.prepare("SELECT coalesce(sum(length(CAST(payload AS BLOB))), 0) FROM deliveries WHERE dir = 'in'").pluck();
+    const bytes = (column: string) => `coalesce(sum(length(CAST(${column} AS BLOB))), 0)`;
+    const scopes = db
+      .prepare(`SELECT scope, ${bytes("value")} FROM kv GROUP BY scope`)
+      .raw()
+      .all() as [string, number][];
+    const payloads = db
+      .prepare(`SELECT ${bytes("payload")} FROM deliveries WHERE dir = 'in'`)
+      .pluck()
+      .get() as number;
+    const pages = db.prepare("SELECT name, sum(pgsize) FROM dbstat GROUP BY name").raw().all() as [string, number][];
     return {
       sessions: count("sessions"),
       messages: count("messages"),
       ledger: count("runs") + count("deliveries WHERE dir <> 'in'") + count("idempotency"),
       inbound: count("deliveries WHERE dir = 'in'"),
-      inboundBytes: payloads.get() as number,
-      tables: Object.fromEntries(db.prepare("SELECT name, sum(pgsize) / 1024 FROM dbstat GROUP BY name").raw().all() as [string, number][]),
+      // What they say alone: the rows' own bytes and indexes stay in the figure that is judged.
+      lastingBytes: payloads + (scopes.find(([scope]) => scope === AUDIT)?.[1] ?? 0),
+      tables: Object.fromEntries(
+        [...pages, ...scopes.map(([scope, size]): [string, number] => [`kv ${scope}`, size])].map(([name, size]) => [
+          name,
+          Math.round(size / 1024),
+        ]),
+      ),
     };
   } finally {
     db.close();
