@@ -1,5 +1,5 @@
 import { definePlugin, type SvcConfigInput, z } from "svc/sdk";
-import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { MessagesRequest } from "../../test/fakes/anthropic-checks.ts";
 import { answerText, redacted, thinking } from "../../test/fakes/anthropic-scripts.ts";
@@ -7,6 +7,7 @@ import { type FakeAnthropic, startFakeAnthropic } from "../../test/fakes/anthrop
 
 let vendor: FakeAnthropic;
 let gateway: TestGateway;
+const clock = fakeClock();
 const ran: string[] = [];
 
 const lookup = definePlugin({
@@ -35,6 +36,7 @@ beforeAll(async () => {
     plugins: ["store", "agents", "model-anthropic", lookup],
     env: { ANTHROPIC_API_KEY: vendor.apiKey },
     config: configOf(),
+    clock,
   });
 });
 
@@ -101,3 +103,20 @@ test("a fault of the vendor moves on to the next model", async () => {
   expect(payloads.at(-1)?.text).toBe(answerText);
   expect(meta.agentMeta).toMatchObject({ provider: "backup", model: "claude-opus-4-6" });
 });
+
+test("a vendor that is overloaded and asks for 7 s is asked again after 7 s, once", async () => {
+  const id = "claude-opus-4-6:once";
+  await gateway.reload(configOf([{ id }], { primary: `anthropic/${id}`, fallbacks: ["backup/claude-opus-4-6"] }));
+  const answered = ask("hi", { sessionKey: "agent:main:overloaded" });
+  await eventually(() => clock.waiting.includes(7_000));
+  await clock.advance(6_999);
+  expect([clock.waiting[0], asked()]).toEqual([1, [id]]);
+
+  await clock.advance(1);
+  const { payloads, meta } = await answered;
+  expect(payloads.at(-1)?.text).toBe(answerText);
+  expect(meta.agentMeta).toMatchObject({ provider: "anthropic", model: id });
+  expect(asked()).toEqual([id, id]);
+});
+
+const asked = () => vendor.requests.filter(({ path }) => path === "/v1/messages").map(({ body }) => (body as MessagesRequest).model);

@@ -34,7 +34,7 @@ export async function askModel(kit: Parts, question: ModelQuestion): Promise<{ t
     shrink: () => false,
     onRetry: ({ provider, model }, error) =>
       kit.ctx.logger.warn(`a question to ${provider.id}/${model} failed; retrying`, { fault: error.fault }),
-    pause: (ms) => sleep(ms, signal),
+    pause: (ms) => sleep(ms, signal, kit.ctx.timers),
     random: Math.random,
   });
   return { text: value.text.trim(), model: `${candidate.provider.id}/${candidate.model}` };

@@ -50,7 +50,7 @@ export async function modelTurn(run: Run, kit: Kit, turn: Turn): Promise<TurnRes
           fault: error.fault,
           pauseMs,
         }),
-      pause: (ms) => sleep(ms, run.signal),
+      pause: (ms) => sleep(ms, run.signal, kit.ctx.timers),
       random: Math.random,
     });
     return value;
