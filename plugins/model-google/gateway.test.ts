@@ -1,5 +1,5 @@
 import { definePlugin, type SvcConfigInput, z } from "svc/sdk";
-import { createTestGateway, type TestGateway } from "svc/sdk/testing";
+import { createTestGateway, eventually, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { GenerateRequest } from "../../test/fakes/google-checks.ts";
 import { answerText, signature, thought } from "../../test/fakes/google-scripts.ts";
@@ -7,6 +7,7 @@ import { type FakeGoogle, startFakeGoogle } from "../../test/fakes/google-server
 
 let vendor: FakeGoogle;
 let gateway: TestGateway;
+const clock = fakeClock();
 const ran: string[] = [];
 
 const lookup = definePlugin({
@@ -36,6 +37,7 @@ beforeAll(async () => {
     plugins: ["store", "agents", "model-google", lookup],
     env: { GOOGLE_API_KEY: vendor.apiKey },
     config: configOf(),
+    clock,
   });
 });
 
@@ -92,7 +94,24 @@ test("a rejected key, which is 400 here, and a wait of more than a minute move o
   const { payloads, meta } = await ask("hi", { sessionKey: "agent:main:other" });
   expect(payloads.at(-1)?.text).toBe(answerText);
   expect(meta.agentMeta).toMatchObject({ provider: "backup", model: "gemini-3.5-flash" });
-  const asked = vendor.requests.map(({ path }) => path).filter((path) => path.includes("~"));
-  expect(asked).toEqual([refused, limited].map((id) => `/v1beta/models/${id}:streamGenerateContent?alt=sse`));
+  expect(asked()).toEqual([refused, limited]);
   expect(await gateway.rpc("health", { probe: true })).toMatchObject({ models: [{ provider: "google", state: "key-rejected" }] });
 });
+
+test("a vendor that asks for 34 s within its error is asked again after 34 s, once", async () => {
+  const id = "gemini-3.5-flash~once~34s";
+  await gateway.reload(configOf([{ id }], { primary: `google/${id}`, fallbacks: ["backup/gemini-3.5-flash"] }));
+  const answered = ask("hi", { sessionKey: "agent:main:limited" });
+  await eventually(() => clock.waiting.includes(34_000));
+  await clock.advance(33_999);
+  expect([clock.waiting[0], asked()]).toEqual([1, [id]]);
+
+  await clock.advance(1);
+  const { payloads, meta } = await answered;
+  expect(payloads.at(-1)?.text).toBe(answerText);
+  expect(meta.agentMeta).toMatchObject({ provider: "google", model: id });
+  expect(asked()).toEqual([id, id]);
+});
+
+/** Models that were asked for a scripted answer, in order. */
+const asked = () => vendor.requests.flatMap(({ path }) => /^\/v1beta\/models\/([^/:]+~[^/:]+):streamGenerateContent/.exec(path)?.[1] ?? []);

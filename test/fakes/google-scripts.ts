@@ -56,6 +56,8 @@ export function scriptFor(request: GenerateRequest, { model, attempt }: { model:
       return { parts: text, fault: httpErrors[detail] ?? unknownError };
     case "http":
       return { error: httpErrors[detail] ?? unknownError };
+    case "once":
+      return attempt === 1 ? { error: httpErrors[detail] ?? unknownError } : say;
     default:
       return !hasResult && /look it up/.test(JSON.stringify(last)) ? callsOf(request, 2, isThinking(request) ? [thought] : []) : say;
   }
