@@ -1,6 +1,6 @@
 import { definePlugin, type SvcConfigInput, z } from "svc/sdk";
 import { createTestGateway, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { type FakeConverse, startFakeConverse } from "../../test/fakes/bedrock-converse.ts";
 import { answerText, signature } from "../../test/fakes/bedrock-converse-scripts.ts";
 import { knownModels } from "./vendor.ts";
@@ -107,4 +107,31 @@ test("the environment's key goes to no address of another entry", async () => {
     "x-who": "keyless",
     authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKIAFAKE\//),
   });
+});
+
+test("a signed turn that is throttled in mid-stream is signed and sent again, and the run has its answer", async () => {
+  const signing = await startFakeConverse();
+  onTestFinished(() => signing.close());
+  const id = "anthropic.claude-opus-4-6:once";
+  const { accessKeyId, secretAccessKey } = signing.identity;
+  const own = await createTestGateway({
+    plugins: ["store", "agents", "embed-bedrock", "model-bedrock"],
+    env: { HOME: "/nonexistent", AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey },
+    config: {
+      models: { providers: { "amazon-bedrock": { baseUrl: signing.url, models: [{ id }] } } },
+      agents: { defaults: { skipBootstrap: true, model: `amazon-bedrock/${id}` } },
+    },
+  });
+  onTestFinished(() => own.close());
+
+  const actor = { kind: "rpc" as const, scopes: [] };
+  const request = { message: "Wo ist der 🦉?", sessionKey: "agent:main:signed", trigger: "user" as const, actor };
+  expect(await (await own.service("agents@1").run(request)).done).toMatchObject({ status: "ok", text: answerText, model: id });
+  // The fake makes each signature again from the body that it received, and refuses the request where it differs.
+  const [first, second] = signing.requests.map(({ headers, text }) => ({ authorization: headers.authorization, text }));
+  expect(signing.requests).toHaveLength(2);
+  for (const one of [first, second]) {
+    expect(one?.authorization).toMatch(/^AWS4-HMAC-SHA256 Credential=AKIAFAKEBEDROCK00001\/\d{8}\/us-east-1\/bedrock\/aws4_request, /);
+    expect(one?.text).toContain("Wo ist der 🦉?");
+  }
 });
