@@ -2,7 +2,8 @@ import type { ChatRequest } from "./openai-checks.ts";
 
 /** Answer of a scripted model to one request. `chunks` go out as SSE frames, `pauseMs` apart. */
 export type Script =
-  | { kind: "stream"; chunks: object[]; pauseMs?: number; end?: "done" | "cut" | "garbage" }
+  /** `silent`: nothing comes until the test says so, at the head of the answer or behind it. */
+  | { kind: "stream"; chunks: object[]; pauseMs?: number; silent?: "at-head" | "behind-head"; end?: "done" | "cut" | "garbage" }
   | { kind: "error"; status: number; error: object; headers?: Record<string, string> }
   | { kind: "hang" };
 
@@ -30,6 +31,10 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
       return answer(request);
     case "quote":
       return { kind: "stream", chunks: [...content(quoted), finish("stop"), ...usage(request)] };
+    case "silent-at-head":
+      return { ...answer(request), silent: "at-head" };
+    case "silent-behind-head":
+      return { ...answer(request), silent: "behind-head" };
     case "unhurried":
       return { ...answer(request), pauseMs: 20 };
     case "reasoning":

@@ -23,6 +23,8 @@ export interface FakeOpenAi {
   requests: RecordedRequest[];
   /** The next request for an answer that arrives, at most 5 s from now. Lists of models are read at any time. */
   nextRequest(): Promise<RecordedRequest>;
+  /** Ends the silence of every answer that waits for it. */
+  speak(): void;
   /** Connections accepted so far. */
   connections(): number;
   close(): Promise<void>;
@@ -35,6 +37,8 @@ export async function startFakeOpenAi(options: { apiKey?: string; models?: strin
   const waiting: Array<(request: RecordedRequest) => void> = [];
   const attempts = new Map<string, number>();
   let connections = 0;
+  const silent = new Set<() => void>();
+  const silence = () => new Promise<void>((resolve) => silent.add(resolve));
 
   const server = createServer((req, res) => {
     void handle(req, res).catch((error: unknown) => res.destroy(error as Error));
@@ -66,7 +70,7 @@ export async function startFakeOpenAi(options: { apiKey?: string; models?: strin
     if ("problem" in checked) return sendError(res, { status: 400, message: checked.problem, code: "invalid_value" });
     const attempt = (attempts.get(checked.request.model) ?? 0) + 1;
     attempts.set(checked.request.model, attempt);
-    await play(scriptFor(checked.request, attempt), res);
+    await play(scriptFor(checked.request, attempt), res, silence);
   }
 
   server.listen(0, "127.0.0.1");
@@ -76,6 +80,10 @@ export async function startFakeOpenAi(options: { apiKey?: string; models?: strin
     apiKey,
     requests,
     nextRequest: () => withDeadline(new Promise((resolve) => waiting.push(resolve))),
+    speak() {
+      for (const go of silent) go();
+      silent.clear();
+    },
     connections: () => connections,
     async close() {
       server.closeAllConnections();
@@ -85,10 +93,15 @@ export async function startFakeOpenAi(options: { apiKey?: string; models?: strin
   };
 }
 
-async function play(script: Script, res: ServerResponse): Promise<void> {
+async function play(script: Script, res: ServerResponse, silence: () => Promise<void>): Promise<void> {
   if (script.kind === "hang") return;
   if (script.kind === "error") return sendJson(res, script.status, script.error, script.headers);
+  if (script.silent === "at-head") await silence();
   res.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  if (script.silent === "behind-head") {
+    res.flushHeaders();
+    await silence();
+  }
   for (const chunk of script.chunks) {
     if (res.destroyed) return;
     res.write(`data: ${JSON.stringify(chunk)}\n\n`);
