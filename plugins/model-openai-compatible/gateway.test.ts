@@ -178,3 +178,24 @@ test("a thinking level that has no effect is said with the answer, and by the do
     ["models/thinking", 'the thinking level "high" is not sent: lab/ok is not known to reason'],
   ]);
 });
+
+test("a model that its server does not know is left for the next one, and where that is not known either the error names both", async () => {
+  const lab = { baseUrl: vendor.url, apiKey: vendor.apiKey, models: ["gone", "moved", "lost", "ok"].map((id) => ({ id })) };
+  const list = [
+    { id: "main", model: { primary: "lab/gone", fallbacks: ["spare/ok"] } },
+    { id: "stray", model: { primary: "lab/moved", fallbacks: ["spare/lost"] } },
+  ];
+  const gateway = await boot({ models: { providers: { lab, spare: lab } }, agents: { list } });
+  const outcome = async (agentId: string) => {
+    const request = { message: "hi", sessionKey: `agent:${agentId}:main`, agentId, trigger: "user" as const };
+    return (await gateway.service("agents@1").run({ ...request, actor: { kind: "rpc", scopes: [] } })).done;
+  };
+
+  expect(await outcome("main")).toMatchObject({ status: "ok", provider: "spare", model: "ok" });
+  expect(await outcome("stray")).toMatchObject({
+    ...{ status: "error", code: "MODEL_NOT_FOUND" },
+    error: expect.stringMatching(/^lab\/moved: model_not_found; then spare\/lost: .*\(404\).*'lost' does not exist/),
+  });
+  const asked = vendor.requests.filter(({ method }) => method === "POST").map(({ body }) => (body as { model: string }).model);
+  expect(asked).toEqual(["gone", "ok", "moved", "lost"]);
+});

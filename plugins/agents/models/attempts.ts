@@ -52,7 +52,7 @@ export async function withFailover<T>(options: AttemptOptions<T>): Promise<{ val
           error.message,
         );
       if (!options.mayFailover()) throw error;
-      failures.push({ provider: candidate.provider.id, error });
+      failures.push({ model: `${candidate.provider.id}/${candidate.model}`, error });
     }
   }
   throw joined(failures);
@@ -69,18 +69,19 @@ const MAX_JOINED_CHARS = 2_000;
 const MAX_SHRINKS = 3;
 
 interface Failure {
-  provider: string;
+  /** Provider and model. */
+  model: string;
   error: ModelError;
 }
 
-/** The last failure, in words that name every provider that was tried. Its class decides who may read the text, so the others add no words of their vendors. */
+/** The last failure, in words that name every model that was tried. Its class decides who may read the text, so the others add no words of their vendors. */
 function joined(failures: readonly Failure[]): ModelError {
   const last = failures.at(-1)?.error;
   if (!last) return new ModelError("auth", "no language model is available");
   if (failures.length === 1) return last;
   const { fault, status, retryAfterMs } = last;
-  const before = failures.slice(0, -1).map(({ provider, error }) => `provider "${provider}": ${error.fault}`);
-  const text = cutEnd([...new Set(before), last.message].join("; then "), MAX_JOINED_CHARS);
+  const before = failures.slice(0, -1).map(({ model, error }) => `${model}: ${error.fault}`);
+  const text = cutEnd([...before, `${failures.at(-1)?.model}: ${last.message}`].join("; then "), MAX_JOINED_CHARS);
   return new ModelError(fault, text, {
     ...(status === undefined ? {} : { status }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -224,7 +224,7 @@ describe("retries and failover", () => {
     expect(await run([fault("timeout"), "hello"], { candidates: slow })).toMatchObject({ value: "hello", asked: ["a", "b"], pauses: [] });
   });
 
-  test("the last error names every provider that was tried, without the words of the others, and keeps its own class and wait", async () => {
+  test("the last error names every model that was tried, without the words of the others, and keeps its own class and wait", async () => {
     const failed = withFailover({
       ...{ candidates, cooldown: new Cooldown(() => 0), isVisible: () => false, mayFailover: () => true, shrink: () => false },
       isCurrent: () => true,
@@ -236,7 +236,7 @@ describe("retries and failover", () => {
 
     await expect(failed).rejects.toMatchObject({
       ...{ fault: "rate_limit", retryAfterMs: 90_000 },
-      message: 'provider "a": auth; then provider "b": its own words',
+      message: 'a/m: auth; then b/n: provider "b": its own words',
     });
   });
 
