@@ -73,6 +73,15 @@ test("a note of a group or a webhook, whatever its session is called, says where
   ]);
 });
 
+test("each line of such a note says it, and so does each part of a long one", async () => {
+  const { append, read } = stateOf();
+  await append({ text: `# Plan\n\nfirst\n${"word ".repeat(100)}` }, "agent:main:hook:x", "anybody");
+  const lines = read(today).split("\n").slice(2, -1);
+  expect(lines.slice(0, 3)).toEqual(["# Plan (from agent:main:hook:x)", "", "first (from agent:main:hook:x)"]);
+  expect(lines.slice(3)).toHaveLength(2);
+  for (const line of lines.slice(3)) expect(line).toMatch(/^(?:word ?){20,70} \(from agent:main:hook:x\)$/);
+});
+
 test("an index that cannot be brought up to date does not lose the note", async () => {
   const { append, read } = stateOf({}, { sync: () => Promise.reject(new Error("down")) });
   expect(await append({ text: "a" })).toEqual({ text: `Noted in ${today}, line 3; the search finds it a little later`, isError: false });

@@ -1,5 +1,6 @@
-import { cleanExternalLine, isSvcError, neutralize, settledWithin, type Tool, type ToolCall, type ToolResult, z } from "svc/sdk";
+import { isSvcError, neutralize, settledWithin, type Tool, type ToolCall, type ToolResult, z } from "svc/sdk";
 import { partsBelow, replaceContained } from "svc/sdk/internal";
+import { labelled } from "./provenance.ts";
 
 const input = z.strictObject({
   text: z.string().min(1).describe("What to remember, as a sentence that can be understood by itself; 8 KB at most."),
@@ -91,8 +92,8 @@ function isNote(parts: readonly string[]): boolean {
 /** A point of a list, unless it has a form of its own. What anybody may have a word in says where it comes from. */
 function entryOf(note: string, { sessionKey, origin }: ToolCall): string {
   const hasForm = /^(?:[-*+#>|]|\d{1,9}[.)])/.test(note) || note.includes("\n");
-  const source = origin !== "anybody" ? "" : ` (from ${cleanExternalLine(sessionKey)})`;
-  return `${hasForm ? "" : "- "}${note}${source}`;
+  const entry = `${hasForm ? "" : "- "}${note}`;
+  return origin === "anybody" ? labelled(entry, sessionKey) : entry;
 }
 
 function refused(text: string): ToolResult {

@@ -3,6 +3,7 @@ import { type AppendHost, memoryAppendTool } from "./append.ts";
 import type { MemoryService } from "./service.ts";
 import type { AgentMemorySettings } from "./settings.ts";
 import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
+import { fileTools, WrittenFiles } from "./written-files.ts";
 
 /** Agents that have the tools: none of them stands in a prompt for nothing. */
 export function registerTools(
@@ -13,7 +14,9 @@ export function registerTools(
   const kept: Disposable[] = [];
   const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
   if (without.size < settings.length) {
-    kept.push(ctx.registerTool(memorySearchTool(memory)), ctx.registerTool(memoryGetTool(memory)));
+    const written = new WrittenFiles((agentId, signal) => memory.sync(agentId, { reason: "note", signal }));
+    kept.push(ctx.on("tool.after", ({ agentId }) => written.add(agentId), { filter: { tool: [...fileTools] } }));
+    kept.push(ctx.registerTool(memorySearchTool(memory, written)), ctx.registerTool(memoryGetTool(memory)));
     kept.push(ctx.registerTool(memoryAppendTool(appendHost(ctx, memory))));
   }
   if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));

@@ -1,4 +1,6 @@
 import { type HookEvent, type Memory, type Tool, z } from "svc/sdk";
+import { recalled } from "./provenance.ts";
+import type { WrittenFiles } from "./written-files.ts";
 
 const searchInput = z.object({
   query: z.string().describe("The search query: keywords or a question."),
@@ -14,7 +16,7 @@ const getInput = z.object({
 });
 
 /** `memory_search`: passages of the agent's notes. */
-export function memorySearchTool(memory: Memory): Tool<z.output<typeof searchInput>> {
+export function memorySearchTool(memory: Memory, written: Pick<WrittenFiles, "indexed">): Tool<z.output<typeof searchInput>> {
   return {
     name: "memory_search",
     description:
@@ -23,12 +25,13 @@ export function memorySearchTool(memory: Memory): Tool<z.output<typeof searchInp
       "When the result says that memory is unavailable, say so instead of guessing.",
     input: searchInput,
     readOnly: true,
-    run: ({ query, ...options }, call) => {
+    async run({ query, ...options }, call) {
       // A model that asks for nothing gets nothing; it is no fault worth an error turn.
-      const isBlank = query.trim() === "";
-      return isBlank
-        ? { results: [] }
-        : memory.search(call.agentId, query, { ...defined(options), sessionKey: call.sessionKey, signal: call.signal });
+      if (query.trim() === "") return { results: [] };
+      await written.indexed(call.agentId, call.signal);
+      const found = await memory.search(call.agentId, query, { ...defined(options), sessionKey: call.sessionKey, signal: call.signal });
+      const texts = found.results.map(({ snippet: text, source }) => ({ text, source }));
+      return recalled(found, texts);
     },
   };
 }
@@ -45,7 +48,7 @@ export function memoryGetTool(memory: Memory): Tool<z.output<typeof getInput>> {
     async run({ path, ...range }, call) {
       const found = await memory.get(call.agentId, path, defined(range));
       const { text, truncated, disabled, error } = found;
-      return { path, text, ...defined({ truncated, disabled, error }) };
+      return recalled({ path, text, ...defined({ truncated, disabled, error }) }, [{ text }]);
     },
   };
 }

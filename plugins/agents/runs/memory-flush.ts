@@ -5,6 +5,7 @@ import type { Candidate } from "../models/choice.ts";
 import { withCost } from "../models/cost.ts";
 import { readTurn } from "../models/turn.ts";
 import { isStatelessKey } from "../sessions/stateless-key.ts";
+import { isoDay } from "../workspace/files.ts";
 import { type Prompt, withText } from "./prompt.ts";
 import { forModel } from "./replay-to-model.ts";
 import type { Run } from "./run.ts";
@@ -47,7 +48,7 @@ async function takeTurn(
 ): Promise<void> {
   const { provider, model } = candidate;
   const info = infoOf(kit.catalog, candidate);
-  const day = new Date(kit.ctx.clock.now()).toISOString().slice(0, 10);
+  const day = isoDay(new Date(kit.ctx.clock.now()));
   const messages = withText(prompt.messages, textFor(day));
   const request = {
     model,

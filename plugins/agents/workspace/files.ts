@@ -137,7 +137,8 @@ function dailyNotes(now: number): string[] {
   return [yesterday, today].map((day) => `memory/${isoDay(day)}.md`);
 }
 
-function isoDay(day: Date): string {
+/** A day of the calendar, by the machine's time zone. */
+export function isoDay(day: Date): string {
   const two = (part: number) => String(part).padStart(2, "0");
   return `${String(day.getFullYear()).padStart(4, "0")}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }
