@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { eventually, vendorIn } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect } from "vitest";
 import { type FakeMcpOAuth, startMcpOAuth } from "../fakes/mcp-oauth.ts";
+import { okText } from "../fakes/openai-scripts.ts";
+import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 import { everythingOverStdio, needsMcp } from "../servers/mcp-peers.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
@@ -23,12 +25,22 @@ interface StdioClient {
 let home: Home;
 let gateway: Running;
 let guarded: FakeMcpOAuth;
+let vendor: FakeOpenAi;
 
 describe("a gateway with MCP", () => {
   beforeAll(async () => {
     guarded = await startMcpOAuth();
+    vendor = await startFakeOpenAi();
     home = await configured(await freshHome(), {
       gateway: { mode: "local", auth: { token } },
+      models: { providers: { lab: { baseUrl: vendor.url, apiKey: vendor.apiKey, models: [{ id: "ok" }, { id: "hang" }] } } },
+      agents: {
+        defaults: { skipBootstrap: true },
+        list: [
+          { id: "main", model: "lab/ok" },
+          { id: "slow", model: "lab/hang" },
+        ],
+      },
       mcp: {
         servers: {
           everything: { ...everythingOverStdio, approval: "never" },
@@ -43,16 +55,11 @@ describe("a gateway with MCP", () => {
   afterAll(async () => {
     await stopAll();
     await guarded?.close();
+    await vendor?.close();
   });
 
   test("serves a client that starts svc mcp: tools, an answer and progress", async () => {
-    const entry = await vendorIn(plugin).resolve("@modelcontextprotocol/client");
-    const { Client } = (await import(entry)) as { Client: new (info: object) => StdioClient };
-    const { StdioClientTransport } = (await import(new URL("stdio.mjs", entry).href)) as {
-      StdioClientTransport: new (options: object) => object;
-    };
-    const client = new Client({ name: "test", version: "1" });
-    await client.connect(new StdioClientTransport({ command: process.execPath, args: [svc, "mcp"], env: home.env, stderr: "ignore" }));
+    const client = await overStdio();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain("ask_agent");
     const seen: unknown[] = [];
@@ -60,8 +67,27 @@ describe("a gateway with MCP", () => {
       { name: "ask_agent", arguments: { message: "hello" } },
       { onprogress: (one: unknown) => seen.push(one) },
     );
-    expect(content[0]?.text).toContain("No language model is configured");
+    expect(content[0]?.text).toBe(okText);
     expect(seen.length).toBeGreaterThan(0);
+    await client.close();
+  });
+
+  test("a call that a client of svc mcp cancels ends the run, up to the request at the model", async () => {
+    const client = await overStdio();
+    const arrived = vendor.nextRequest();
+    const stop = new AbortController();
+    const asked = client.callTool({ name: "ask_agent", arguments: { message: "wait", agentId: "slow" } }, { signal: stop.signal });
+    asked.catch(() => undefined);
+    const { ended } = await arrived;
+    const isAtWork = async () => JSON.stringify((await commandJson(home, ["sessions", "list"])).value).includes('"hasActiveRun":true');
+    expect(await isAtWork()).toBe(true);
+    stop.abort();
+    await expect(asked).rejects.toThrow();
+    expect(await ended).toEqual({ aborted: true });
+    await eventually(async () => !(await isAtWork()));
+    // The program goes on, and serves the next call.
+    const { content } = await client.callTool({ name: "ask_agent", arguments: { message: "hello" } });
+    expect(content[0]?.text).toBe(okText);
     await client.close();
   });
 
@@ -97,3 +123,15 @@ describe("a gateway with MCP", () => {
     expect((await command(home, ["mcp", "logout", "nobody"])).code).toBe(1);
   });
 });
+
+/** A client that has started svc mcp, as a program of its own. */
+async function overStdio(): Promise<StdioClient> {
+  const entry = await vendorIn(plugin).resolve("@modelcontextprotocol/client");
+  const { Client } = (await import(entry)) as { Client: new (info: object) => StdioClient };
+  const { StdioClientTransport } = (await import(new URL("stdio.mjs", entry).href)) as {
+    StdioClientTransport: new (options: object) => object;
+  };
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [svc, "mcp"], env: home.env, stderr: "ignore" }));
+  return client;
+}
