@@ -347,6 +347,12 @@ const cases: Case[] = [
     "mcp.servers.a.headers",
   ],
   [
+    "a program has no client of OAuth",
+    { mcp: { servers: { a: { url: "https://a.example", oauth: { clientId: "c" } } } } },
+    { mcp: { servers: { a: { command: "srv", oauth: { clientId: "c" } } } } },
+    "mcp.servers.a.oauth",
+  ],
+  [
     "an address has no folder to work in",
     { mcp: { servers: { a: { url: "https://a.example" } } } },
     { mcp: { servers: { a: { url: "https://a.example", cwd: "/srv" } } } },

@@ -11,6 +11,7 @@ import type {
   Progress,
   Transport,
 } from "./library.ts";
+import { withScopeRefusals } from "./scope.ts";
 import { MAX_MESSAGE_BYTES, serverFetch } from "./server-fetch.ts";
 import { isOffered, type ServerSettings, secretsOf } from "./settings.ts";
 import { createStderrLog } from "./stderr-log.ts";
@@ -156,7 +157,7 @@ function openTransport(
   if (settings.kind === "http") {
     const { url, headers } = settings;
     const transport = new library.StreamableHTTPClientTransport(new URL(url), {
-      fetch: serverFetch({ url, headers, fetch }),
+      fetch: withScopeRefusals(serverFetch({ url, headers, fetch }), url),
       requestInit: {},
       ...(auth ? { authProvider: auth } : {}),
       reconnectionScheduler(reconnect, delayMs) {

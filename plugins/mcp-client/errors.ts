@@ -25,6 +25,11 @@ export const mcpErrors = defineErrors({
     http: 403,
     rpc: "FORBIDDEN",
   },
+  "mcp-rights": {
+    message: 'the MCP server "{server}" refused {tool}: it wants more rights than the login has ({scope}); {advice}',
+    http: 403,
+    rpc: "FORBIDDEN",
+  },
   "mcp-no-login": { message: 'the MCP server "{server}" takes no login: {reason}', http: 400, rpc: "INVALID_REQUEST" },
   "mcp-login-failed": {
     message: 'the login at the MCP server "{server}" failed: {reason}; begin again with svc mcp login',

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type Failure, failureOf, reasonOf } from "./failures.ts";
+import { ScopeRefusal } from "./scope.ts";
 
 const coded = (code: unknown, more: object = {}) => Object.assign(new Error("x"), { code, ...more });
 const fetchFailed = (code: string) => new TypeError("fetch failed", { cause: Object.assign(new Error("inner"), { code }) });
@@ -12,6 +13,8 @@ test.each<[string, unknown, Failure]>([
   ["a session that is gone, for others", coded("CLIENT_HTTP_NOT_IMPLEMENTED", { data: { status: 400 } }), "lost"],
   ["a refusal", coded("CLIENT_HTTP_NOT_IMPLEMENTED", { status: 401 }), "login"],
   ["a refusal after a login", Object.assign(new Error("x"), { name: "UnauthorizedError" }), "login"],
+  ["a login with too few rights", new ScopeRefusal({ scope: "write" }), "scope"],
+  ["one that the library wrapped", new Error("send failed", { cause: new ScopeRefusal({ scope: "write" }) }), "scope"],
   ["a server that fails", coded("CLIENT_HTTP_NOT_IMPLEMENTED", { status: 500 }), "answered"],
   ["an error of JSON-RPC", coded(-32_603), "answered"],
   ["nobody there", fetchFailed("ECONNREFUSED"), "unsent"],

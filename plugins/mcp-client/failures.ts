@@ -1,4 +1,5 @@
 import { isRecord, messageOf } from "svc/sdk";
+import { ScopeRefusal } from "./scope.ts";
 
 /** Meaning of an error of a call for the connection. */
 export type Failure =
@@ -8,6 +9,8 @@ export type Failure =
   | "lost"
   /** The server wants a login. */
   | "login"
+  /** The server wants more rights than the login has. */
+  | "scope"
   | "timeout"
   /** The server answered with an error, or with something that is no answer. */
   | "answered";
@@ -17,6 +20,7 @@ const unsentCauses = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUN
 
 /** Reads the errors of the client library, of `fetch` and of the system. Pure. */
 export function failureOf(error: unknown): Failure {
+  if (scopeRefusal(error)) return "scope";
   const { code, status, name } = fieldsOf(error);
   if (status === 401 || code === "CLIENT_HTTP_AUTHENTICATION" || name === "UnauthorizedError") return "login";
   if (code === "NOT_CONNECTED") return "unsent";
@@ -27,6 +31,12 @@ export function failureOf(error: unknown): Failure {
   if (typeof cause.code === "string" && unsentCauses.has(cause.code)) return "unsent";
   if (error instanceof TypeError || typeof cause.code === "string") return "lost";
   return "answered";
+}
+
+/** The refusal for want of rights in an error, which the library may have put into one of its own. Pure. */
+export function scopeRefusal(error: unknown): ScopeRefusal | undefined {
+  if (error instanceof ScopeRefusal) return error;
+  return error instanceof Error && error.cause instanceof ScopeRefusal ? error.cause : undefined;
 }
 
 function fieldsOf(error: unknown): { code?: unknown; status?: unknown; name?: unknown } {

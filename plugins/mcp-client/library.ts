@@ -111,6 +111,10 @@ export interface McpLibrary {
     },
   ) => HttpTransport;
   UnauthorizedError: abstract new (...args: never[]) => Error;
+  auth(
+    provider: OAuthProvider,
+    options: { serverUrl: URL; scope: string; resourceMetadataUrl?: URL; fetchFn: Fetch },
+  ): Promise<"AUTHORIZED" | "REDIRECT">;
 }
 
 interface StdioLibrary {

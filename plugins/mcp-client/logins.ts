@@ -4,9 +4,10 @@ import { mcpErrors } from "./errors.ts";
 import { reasonOf } from "./failures.ts";
 import type { Fetch, loadMcpLibrary } from "./library.ts";
 import { createOAuthProvider, type LoginProvider } from "./oauth-provider.ts";
-import type { OAuthStore } from "./oauth-store.ts";
+import type { OAuthStore, StoredLogin } from "./oauth-store.ts";
+import { grantedScope, joinedScopes } from "./scope.ts";
 import { serverFetch } from "./server-fetch.ts";
-import type { ServerSettings } from "./settings.ts";
+import { hasOwnToken, type ServerSettings } from "./settings.ts";
 
 /** Time a person has to log in. */
 const LIFE_MS = 600_000;
@@ -44,36 +45,67 @@ export class Logins {
   async begin(settings: ServerSettings, redirectUrl: string, signal: AbortSignal): Promise<URL | undefined> {
     const server = settings.name;
     if (settings.kind !== "http") throw mcpErrors.mcpNoLogin({ server, reason: "it is a program; give it what it needs in env" });
-    if (Object.keys(settings.headers).some((name) => name.toLowerCase() === "authorization"))
+    if (hasOwnToken(settings))
       throw mcpErrors.mcpNoLogin({ server, reason: "the config gives it a header Authorization; take that out first" });
-    const { store, clock } = this.#deps;
-    const known = await store.read(server, settings.url);
-    // A registration is for one address to come back to.
-    const byIssuer = known?.redirectUrl === redirectUrl ? known.byIssuer : {};
-    const provider = createOAuthProvider({ server, store, login: { url: settings.url, redirectUrl, byIssuer } });
+    const { store } = this.#deps;
+    const known = await store.read(server, settings);
+    const login = newLogin(settings, { redirectUrl, known });
+    const provider = createOAuthProvider({ server, store, login, client: settings.oauth, isBegun: true });
+    try {
+      if (known?.wanted) await this.#askForMore(settings, { provider, known, signal });
+      else if (await this.#isLetIn(settings, { provider, signal })) return undefined;
+    } catch (error) {
+      if (!provider.authorizationUrl()) throw mcpErrors.mcpLoginFailed({ server, reason: cleanExternalLine(reasonOf(error)) });
+    }
+    return this.#await(settings, provider);
+  }
+
+  /** Connects as a client of this login would. @throws what the library throws, after it asked for a login */
+  async #isLetIn(settings: HttpSettings, { provider, signal }: { provider: LoginProvider; signal: AbortSignal }): Promise<true> {
     const client = await this.#client();
     try {
       const options = { signal, timeout: settings.startMs };
       await client.connect(await this.#transport(settings, provider), options);
       // Some let anybody connect, and want a login for all that comes after.
       if (client.getServerCapabilities()?.tools !== undefined) await client.request({ method: "tools/list", params: {} }, options);
-      return undefined;
-    } catch (error) {
-      const address = provider.authorizationUrl();
-      if (!address) throw mcpErrors.mcpLoginFailed({ server, reason: cleanExternalLine(reasonOf(error)) });
-      if (address.protocol !== "https:" && address.hostname !== new URL(settings.url).hostname)
-        throw mcpErrors.mcpLoginFailed({
-          server,
-          reason: `it sends people to ${cleanExternalLine(address.origin)}, which is no https address`,
-        });
-      this.#pending.delete(server);
-      const [oldest] = this.#pending.keys();
-      if (oldest !== undefined && this.#pending.size >= MAX_PENDING) this.#pending.delete(oldest);
-      this.#pending.set(server, { provider, settings, endsAt: clock.monotonic() + LIFE_MS });
-      return address;
+      return true;
     } finally {
       await client.close().catch(() => undefined);
     }
+  }
+
+  /** Asks for a login with the rights that there are and those that a call wanted: the server would let the client in as it is. */
+  async #askForMore(
+    { url, headers, startMs }: HttpSettings,
+    { provider, known, signal }: { provider: LoginProvider; known: StoredLogin; signal: AbortSignal },
+  ): Promise<void> {
+    const { auth } = await this.#deps.library();
+    const { scope, metadataUrl } = known.wanted ?? {};
+    const onward = serverFetch({ url, headers, fetch: this.#deps.fetch });
+    const stop = AbortSignal.any([signal, AbortSignal.timeout(startMs)]);
+    await auth(provider, {
+      serverUrl: new URL(url),
+      scope: joinedScopes(grantedScope(known), scope),
+      ...(metadataUrl === undefined ? {} : { resourceMetadataUrl: new URL(metadataUrl) }),
+      fetchFn: (input, init) => onward(input, { ...init, signal: stop }),
+    });
+  }
+
+  /** Keeps a login until its person comes back. @returns the address to open */
+  #await(settings: HttpSettings, provider: LoginProvider): URL {
+    const server = settings.name;
+    const address = provider.authorizationUrl();
+    if (!address) throw mcpErrors.mcpLoginFailed({ server, reason: "it names no address to log in at" });
+    if (address.protocol !== "https:" && address.hostname !== new URL(settings.url).hostname)
+      throw mcpErrors.mcpLoginFailed({
+        server,
+        reason: `it sends people to ${cleanExternalLine(address.origin)}, which is no https address`,
+      });
+    this.#pending.delete(server);
+    const [oldest] = this.#pending.keys();
+    if (oldest !== undefined && this.#pending.size >= MAX_PENDING) this.#pending.delete(oldest);
+    this.#pending.set(server, { provider, settings, endsAt: this.#deps.clock.monotonic() + LIFE_MS });
+    return address;
   }
 
   /**
@@ -123,6 +155,20 @@ export class Logins {
       reconnectionScheduler: () => () => undefined,
     });
   }
+}
+
+/** A login that begins: with the registration and the tokens that there are, unless more rights are wanted than these have. */
+function newLogin(
+  { url, oauth }: HttpSettings,
+  { redirectUrl, known }: { redirectUrl: string; known: StoredLogin | undefined },
+): StoredLogin {
+  // A registration is for one address to come back to.
+  const byIssuer = known?.redirectUrl === redirectUrl ? known.byIssuer : {};
+  const kept = Object.entries(byIssuer).map(([issuer, { client, tokens }]) => [
+    issuer,
+    { ...(client ? { client } : {}), ...(tokens && !known?.wanted ? { tokens } : {}) },
+  ]);
+  return { url, redirectUrl, ...(oauth ? { clientId: oauth.clientId } : {}), byIssuer: Object.fromEntries(kept) };
 }
 
 /** The request for what a server has to say by itself. */

@@ -5,9 +5,20 @@ export interface StoredLogin {
   /** Address of the config at that time: an entry for another address is not used. */
   url: string;
   redirectUrl: string;
+  /** Client of the config at that time, where it was registered by hand: its tokens are no other's. */
+  clientId?: string;
+  /** Rights that a call wanted and the login does not have; the next login asks for them. */
+  wanted?: WantedScope;
   /** The authorization server that gave tokens last. */
   issuer?: string;
   byIssuer: Record<string, { client?: Record<string, unknown>; tokens?: Record<string, unknown> }>;
+}
+
+/** Rights that a server wants for a call, as it said with its refusal. */
+export interface WantedScope {
+  scope: string;
+  /** Where the server says who gives tokens for it. */
+  metadataUrl?: string;
 }
 
 /** A server that names another authorization server each time gets no more entries. */
@@ -21,10 +32,11 @@ export class OAuthStore {
     this.#kv = kv;
   }
 
-  /** @returns undefined where nobody logged in at this address */
-  async read(server: string, url: string): Promise<StoredLogin | undefined> {
+  /** @returns undefined where nobody logged in at this address, as this client */
+  async read(server: string, { url, oauth }: { url: string; oauth?: { clientId: string } }): Promise<StoredLogin | undefined> {
     const stored = await this.#kv.get<StoredLogin>(`oauth:${server}`);
-    return isRecord(stored) && stored.url === url && isRecord(stored.byIssuer) ? stored : undefined;
+    const isTheirs = isRecord(stored) && stored.url === url && stored.clientId === oauth?.clientId;
+    return isTheirs && isRecord(stored.byIssuer) ? stored : undefined;
   }
 
   write(server: string, login: StoredLogin): Promise<void> {

@@ -24,6 +24,16 @@ const serverSchema = z.strictObject({
     .optional()
     .describe("Address of a server that speaks streamable HTTP, in place of `command`"),
   headers: z.record(headerName, secret()).default({}).describe("Headers of each request to `url`; they go to no other origin"),
+  oauth: z
+    .strictObject({
+      clientId: z
+        .string()
+        .min(1)
+        .max(512)
+        .describe("Name of this client at the authorization server, where it was registered by hand; without `oauth` it registers itself"),
+      clientSecret: secret().optional().describe("Secret of that client, where it was given one"),
+    })
+    .optional(),
   protocol: z
     .enum(["legacy", "auto"])
     .optional()

@@ -3,6 +3,7 @@ import { fakeClock } from "svc/sdk/testing";
 import { beforeEach, expect, test } from "vitest";
 import type { Connection } from "./connection.ts";
 import type { ListedTool } from "./library.ts";
+import { ScopeRefusal } from "./scope.ts";
 import { type LinkDeps, ServerLink } from "./server-link.ts";
 import type { ServerSettings } from "./settings.ts";
 
@@ -29,16 +30,21 @@ let faults: Error[];
 let failOpening: Error | undefined;
 let lose: Parameters<LinkDeps["open"]>[0]["lost"];
 let log: string[];
+let scopes: string[];
 let link: ServerLink;
 
 beforeEach(() => {
-  [opened, called, faults, failOpening, log] = [0, [], [], undefined, []];
+  [opened, called, faults, failOpening, log, scopes] = [0, [], [], undefined, [], []];
   const logger = { info: () => undefined, warn: (text: string) => void log.push(text) } as unknown as Logger;
   link = new ServerLink(settings, {
     clock,
     timers: clock,
     logger,
     onTools: () => undefined,
+    want: async (wanted) => {
+      scopes.push(wanted.scope);
+      return scopes.length === 1;
+    },
     secrets: () => ["hunter2"],
     async open(events) {
       opened++;
@@ -143,6 +149,30 @@ test("a server that wants a login is not tried again by itself", async () => {
   await link.restart();
   await clock.advance(0);
   expect(link.status.state).toBe("ready");
+  await link.close();
+});
+
+test("a call that wants more rights than the login has is told whether a person can give them, and the others go on", async () => {
+  faults = [new ScopeRefusal({ scope: "files:write" }), new ScopeRefusal({ scope: "files:write" })];
+  await expect(link.callTool(writes, {}, options())).rejects.toMatchObject({
+    code: "mcp-rights",
+    message: expect.stringMatching(/refused write: .*\(files:write\); the operator may allow them with svc mcp login s;/),
+  });
+  expect(link.status).toEqual({ state: "ready", problem: expect.stringContaining("svc mcp login s") });
+  await expect(link.callTool(writes, {}, options())).rejects.toMatchObject({ message: expect.stringContaining("cannot be widened") });
+  await link.callTool(reads, {}, options());
+  expect([called, opened, scopes]).toEqual([["write", "write", "read"], 1, ["files:write", "files:write"]]);
+  await link.close();
+});
+
+test("a server that wants more rights to be connected at all wants a login", async () => {
+  failOpening = new ScopeRefusal({ scope: "base" });
+  link.start();
+  await clock.advance(600_000);
+  expect([link.status.state, opened, scopes]).toEqual(["login", 1, ["base"]]);
+  await link.restart();
+  await clock.advance(0);
+  expect(link.status).toEqual({ state: "waiting", problem: "it wants more rights: base, and the login cannot be widened" });
   await link.close();
 });
 

@@ -1,8 +1,9 @@
 import { backoffDelayMs, type Clock, cleanExternalLine, type Disposable, isSvcError, type Logger, type Timers } from "svc/sdk";
 import { type CallOptions, type Connection, withoutSecrets } from "./connection.ts";
 import { mcpErrors } from "./errors.ts";
-import { failureOf, reasonOf } from "./failures.ts";
+import { failureOf, reasonOf, scopeRefusal } from "./failures.ts";
 import type { ListedTool } from "./library.ts";
+import type { WantedScope } from "./oauth-store.ts";
 import type { ServerSettings } from "./settings.ts";
 
 const BACKOFF = { firstMs: 1_000, maxMs: 300_000 };
@@ -22,6 +23,8 @@ export interface LinkDeps {
   open(events: { lost(reason: string): void; toolsChanged(): void }, signal: AbortSignal): Promise<Connection>;
   /** The tools were listed, for the first time or anew. */
   onTools(): void;
+  /** Remembers rights that the next login asks for; false: a login cannot widen them any further. */
+  want(scope: WantedScope): Promise<boolean>;
   /** Values that nobody may see, in whatever a server says. */
   secrets(): readonly string[];
 }
@@ -90,7 +93,7 @@ export class ServerLink {
 
   /**
    * Calls a tool. What only reads is called again, once, after a lost connection.
-   * @throws {SvcError} `mcp-unavailable`, `mcp-call-lost`, `mcp-timeout`; else what the server answered
+   * @throws {SvcError} `mcp-unavailable`, `mcp-call-lost`, `mcp-timeout`, `mcp-rights`; else what the server answered
    */
   callTool(tool: ListedTool, args: Record<string, unknown>, options: CallOptions): Promise<Record<string, unknown>> {
     const isReadOnly = tool.annotations?.readOnlyHint === true;
@@ -113,6 +116,8 @@ export class ServerLink {
         call.signal.throwIfAborted();
         const failure = failureOf(error);
         if (failure === "answered") throw error;
+        const refusal = scopeRefusal(error);
+        if (refusal) throw await this.#wantsRights(refusal.wanted, call.what);
         const seconds = this.settings.timeoutMs / 1_000;
         if (failure === "timeout") throw mcpErrors.mcpTimeout({ server, tool: cleanExternalLine(call.what, 100), seconds });
         this.#drop(connection, reasonOf(error));
@@ -170,8 +175,10 @@ export class ServerLink {
     } catch (error) {
       this.#connection = undefined;
       void opened?.close();
-      const reason = tooLate.aborted ? `it was not ready within ${startMs / 1_000} s` : reasonOf(error);
-      this.#failed(reason, !tooLate.aborted && failureOf(error) === "login");
+      const { reason, isLogin } = tooLate.aborted
+        ? { reason: `it was not ready within ${startMs / 1_000} s`, isLogin: false }
+        : await this.#openingFailed(error);
+      this.#failed(reason, isLogin);
       throw mcpErrors.mcpUnavailable({ server: name, reason: this.#problem ?? reason });
     }
     if (this.#closed.signal.aborted) {
@@ -183,6 +190,14 @@ export class ServerLink {
     this.#openedAt = this.#deps.clock.monotonic();
     this.#deps.logger.info(`MCP server "${name}" is connected and has ${this.#tools.length} tools`);
     return opened;
+  }
+
+  /** Another login helps where there is none, or where it has fewer rights than are wanted: a server that is never content is no reason to ask a person again. */
+  async #openingFailed(error: unknown): Promise<{ reason: string; isLogin: boolean }> {
+    const refusal = scopeRefusal(error);
+    if (!refusal) return { reason: reasonOf(error), isLogin: failureOf(error) === "login" };
+    const isLogin = await this.#deps.want(refusal.wanted);
+    return { reason: `${refusal.message}${isLogin ? "" : ", and the login cannot be widened"}`, isLogin };
   }
 
   async #list(
@@ -227,6 +242,19 @@ export class ServerLink {
     this.#state = "login";
     this.#problem = `it wants a login: svc mcp login ${this.settings.name}`;
     this.#warn(this.#problem);
+  }
+
+  /** One call wants more rights than the others: the connection stays, and a person may widen the login. */
+  async #wantsRights(wanted: WantedScope, what: string): Promise<Error> {
+    const { name } = this.settings;
+    const mayWiden = await this.#deps.want(wanted);
+    const scope = cleanExternalLine(this.hide(wanted.scope), 200);
+    const command = `svc mcp login ${name}`;
+    if (mayWiden) this.#problem = `a call wanted more rights than the login has (${scope}): ${command}`;
+    const advice = mayWiden
+      ? `the operator may allow them with ${command}; go on without it`
+      : "the login cannot be widened; go on without it";
+    return mcpErrors.mcpRights({ server: name, tool: cleanExternalLine(what, 100), scope, advice });
   }
 
   #unavailable(reason: string): Error {

@@ -6,12 +6,15 @@ import { reasonOf } from "./failures.ts";
 import { loadMcpLibrary } from "./library.ts";
 import { Logins } from "./logins.ts";
 import { createOAuthProvider } from "./oauth-provider.ts";
-import { OAuthStore, type StoredLogin, tokensOf } from "./oauth-store.ts";
+import { OAuthStore, type StoredLogin, tokensOf, type WantedScope } from "./oauth-store.ts";
+import { hasScope, joinedScopes } from "./scope.ts";
 import { type LinkState, ServerLink } from "./server-link.ts";
-import { type ServerSettings, secretsOf, serverSettings } from "./settings.ts";
+import { hasOwnToken, type RegisteredClient, type ServerSettings, secretsOf, serverSettings } from "./settings.ts";
 import { type RunningCall, ToolSet } from "./tool-set.ts";
 
 const CLOSE_MS = 6_000;
+/** A server that wants other rights each time gets no more of them asked for. */
+const MAX_SCOPE_CHARS = 2_000;
 
 /** State of one server of the config. */
 export interface ServerStatus {
@@ -140,9 +143,22 @@ export class Servers {
       timers,
       logger,
       onTools: () => this.#tools.refresh(),
+      want: (wanted) => this.#want(settings, wanted),
       secrets: () => [...configured, ...tokensOf(this.#logins.get(settings.name))],
       open: (events, signal) => this.#open(settings, events, signal),
     });
+  }
+
+  /** A login that has the rights was widened already; a token of the config is none, and where there is no login, one may bring them. */
+  async #want(settings: ServerSettings, wanted: WantedScope): Promise<boolean> {
+    const { name } = settings;
+    if (hasOwnToken(settings)) return false;
+    const login = this.#logins.get(name);
+    if (!login) return true;
+    if (hasScope(login, wanted.scope)) return false;
+    login.wanted = { ...wanted, scope: joinedScopes(login.wanted?.scope, wanted.scope).slice(0, MAX_SCOPE_CHARS) };
+    await this.#store.write(name, login);
+    return true;
   }
 
   async #open(
@@ -153,8 +169,9 @@ export class Servers {
     const { version, logger, clock } = this.#ctx;
     const { name } = settings;
     const library = await this.#load();
-    const login = settings.kind === "http" ? await this.#store.read(name, settings.url) : undefined;
+    const login = settings.kind === "http" ? await this.#store.read(name, settings) : undefined;
     if (login) this.#logins.set(name, login);
+    else this.#logins.delete(name);
     const deps = {
       library,
       version,
@@ -162,7 +179,7 @@ export class Servers {
       fetch: (url: string | URL, init?: RequestInit) => this.#ctx.fetch(url, init),
       monotonic: () => clock.monotonic(),
       // Without a login nothing is kept, and nothing is registered anywhere.
-      auth: login && createOAuthProvider({ server: name, store: this.#store, login }),
+      auth: login && createOAuthProvider({ server: name, store: this.#store, login, client: httpClientOf(settings) }),
       elicit: (request: Parameters<typeof answerElicitation>[2]) => {
         const [call, ...more] = [...this.#calls].filter(({ server }) => server === name);
         const place = call && more.length === 0 ? { agentId: call.agentId, sessionKey: call.sessionKey } : {};
@@ -182,4 +199,8 @@ export class Servers {
     });
     return this.#library;
   }
+}
+
+function httpClientOf(settings: ServerSettings): RegisteredClient | undefined {
+  return settings.kind === "http" ? settings.oauth : undefined;
 }

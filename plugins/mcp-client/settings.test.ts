@@ -27,6 +27,21 @@ test("an address gets its secrets as headers, and is asked for the newer revisio
   expect(settingsOf({ url: "https://mcp.example/mcp", protocol: "legacy" }).protocol).toBe("legacy");
 });
 
+test("a client that was registered by hand has its name and, where it was given one, its secret", () => {
+  const url = "https://mcp.example/mcp";
+  expect(settingsOf({ url, oauth: { clientId: "svc-1", clientSecret: "__SVC_REDACTED__" } })).toMatchObject({
+    oauth: { clientId: "svc-1", clientSecret: "value of mcp.servers.x.oauth.clientSecret" },
+  });
+  const servers = { x: { ...common, url, oauth: { clientId: "svc-1" } } as Server };
+  const settings = serverSettings("x", { servers, secret: () => undefined, cwd: "/" });
+  expect(settings).toMatchObject({ oauth: { clientId: "svc-1" } });
+  expect(settingsOf({ url })).not.toHaveProperty("oauth");
+  expect(secretsOf(settingsOf({ url, oauth: { clientId: "svc-1" } }))).toEqual([
+    "value of mcp.servers.x.oauth.clientSecret",
+    "of mcp.servers.x.oauth.clientSecret",
+  ]);
+});
+
 test("secrets are the values of six characters and more, with and without the scheme before them", () => {
   const servers = { x: { ...common, url: "https://a.example", headers: { Authorization: "", short: "" } } as Server };
   const values: Record<string, string> = { "mcp.servers.x.headers.Authorization": "Bearer abcdef", "mcp.servers.x.headers.short": "abc" };

@@ -13,8 +13,14 @@ export type ServerSettings = {
   protocol: "legacy" | "auto";
 } & (
   | { kind: "stdio"; command: string; args: readonly string[]; env: Record<string, string>; cwd: string }
-  | { kind: "http"; url: string; headers: Record<string, string> }
+  | { kind: "http"; url: string; headers: Record<string, string>; oauth?: RegisteredClient }
 );
+
+/** Client that was registered at the authorization server by hand. */
+export interface RegisteredClient {
+  clientId: string;
+  clientSecret?: string;
+}
 
 interface SettingsSource {
   servers: SvcConfig["mcp"]["servers"];
@@ -42,15 +48,28 @@ export function serverSettings(name: string, { servers, secret, cwd }: SettingsS
     timeoutMs: server.timeoutSeconds * 1_000,
     startMs: server.startSeconds * 1_000,
   };
-  if (server.url !== undefined)
-    return { ...common, kind: "http", url: server.url, headers: valuesOf("headers"), protocol: server.protocol ?? "auto" };
+  if (server.url !== undefined) {
+    const { url, protocol = "auto", oauth } = server;
+    const client = oauth && { oauth: registeredClient(oauth, secret(`mcp.servers.${name}.oauth.clientSecret`)) };
+    return { ...common, kind: "http", url, headers: valuesOf("headers"), protocol, ...client };
+  }
   const program = { command: server.command ?? "", args: server.args, env: valuesOf("env"), cwd: server.cwd ?? cwd };
   return { ...common, kind: "stdio", ...program, protocol: server.protocol ?? "legacy" };
 }
 
+function registeredClient({ clientId }: NonNullable<ServerConfig["oauth"]>, clientSecret: string | undefined): RegisteredClient {
+  return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
+}
+
+/** Does the config say by which header it is let in? Then there is no login. */
+export function hasOwnToken(settings: ServerSettings): boolean {
+  return settings.kind === "http" && Object.keys(settings.headers).some((name) => name.toLowerCase() === "authorization");
+}
+
 /** Values of a server that nobody may see; short ones cannot be told from ordinary words. */
 export function secretsOf(settings: ServerSettings): string[] {
-  const values = Object.values(settings.kind === "stdio" ? settings.env : settings.headers);
+  const values =
+    settings.kind === "stdio" ? Object.values(settings.env) : [...Object.values(settings.headers), settings.oauth?.clientSecret ?? ""];
   return values.flatMap((value) => [value, value.replace(/^\w+ /, "")]).filter((value) => value.length >= 6);
 }
 

@@ -14,6 +14,12 @@ export interface FakeMcpOAuth {
   readonly keys: Array<[path: string, key: string | undefined]>;
   /** Methods that anybody may call; none at first. */
   readonly open: Set<string>;
+  /** Rights that a method wants, in the form of a scope; none at first. */
+  readonly wants: Map<string, string>;
+  /** Scope of each request for a login, in order. */
+  readonly askedScopes: Array<string | null>;
+  /** Access tokens that are out lose their rights, although they were given. */
+  narrow(): void;
   /** Access tokens that are out end now. */
   expire(): void;
   /** Address of the authorization server in the metadata of the resource, in place of its own. */
@@ -21,19 +27,29 @@ export interface FakeMcpOAuth {
   close(): Promise<void>;
 }
 
+/** A client that was registered by hand: others cannot be. */
+interface RegisteredByHand {
+  id: string;
+  secret: string;
+}
+
 interface Code {
+  scope: string;
   challenge: string;
   redirectUri: string;
   clientId: string;
 }
 
-export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
+export async function startMcpOAuth({ client }: { client?: RegisteredByHand } = {}): Promise<FakeMcpOAuth> {
   const faults: string[] = [];
   const grants: string[] = [];
   const keys: Array<[string, string | undefined]> = [];
   const open = new Set<string>();
-  const access = new Set<string>();
-  const refresh = new Set<string>();
+  const wants = new Map<string, string>();
+  const askedScopes: Array<string | null> = [];
+  /** Scopes of the tokens that are out. */
+  const access = new Map<string, string>();
+  const refresh = new Map<string, string>();
   const codes = new Map<string, Code>();
   const clients = new Map<string, string[]>();
   let named: string | undefined;
@@ -56,6 +72,11 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
       response.setHeader("WWW-Authenticate", `Bearer resource_metadata="${metadata}"`);
       return json(response, 401, { error: "invalid_token" });
     }
+    const wanted = wants.get(method);
+    if (wanted !== undefined && !wanted.split(" ").every((one) => access.get(token)?.split(" ").includes(one))) {
+      response.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", scope="${wanted}"`);
+      return json(response, 403, { error: "insufficient_scope" });
+    }
     if (request.method !== "POST") return json(response, 405, {});
     if (id === undefined) return json(response, 202, undefined);
     const results: Record<string, object> = {
@@ -74,15 +95,15 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
   async function authorize(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? "/", issuerUrl);
     keys.push([pathname, request.headers["x-api-key"] as string | undefined]);
-    if (pathname === "/.well-known/oauth-authorization-server") return json(response, 200, metadataOf(issuerUrl));
-    if (pathname === "/register") {
+    if (pathname === "/.well-known/oauth-authorization-server") return json(response, 200, metadataOf(issuerUrl, client));
+    if (pathname === "/register" && !client) {
       const { redirect_uris } = JSON.parse(await bodyOf(request)) as { redirect_uris: string[] };
       const clientId = `client-${clients.size + 1}`;
       clients.set(clientId, redirect_uris);
       return json(response, 201, { client_id: clientId, redirect_uris, token_endpoint_auth_method: "none" });
     }
     if (pathname === "/authorize") return grant(searchParams, response);
-    if (pathname === "/token") return give(new URLSearchParams(await bodyOf(request)), response);
+    if (pathname === "/token") return give(new URLSearchParams(await bodyOf(request)), request, response);
     return json(response, 404, {});
   }
 
@@ -92,25 +113,33 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
       string,
       string,
     ];
-    if (!clients.get(clientId)?.includes(redirectUri)) faults.push(`redirect_uri ${redirectUri} is not registered by ${clientId}`);
+    askedScopes.push(query.get("scope"));
+    if (client ? clientId !== client.id : !clients.get(clientId)?.includes(redirectUri))
+      faults.push(`redirect_uri ${redirectUri} is not registered by ${clientId}`);
     if (query.get("code_challenge_method") !== "S256" || challenge === "") faults.push("no S256 challenge");
     if (query.get("resource") !== url) faults.push(`resource ${query.get("resource")}`);
     const code = randomBytes(8).toString("hex");
-    codes.set(code, { challenge, redirectUri, clientId });
+    codes.set(code, { challenge, redirectUri, clientId, scope: query.get("scope") ?? "" });
     const back = new URL(redirectUri);
     back.search = new URLSearchParams({ code, state: query.get("state") ?? "", iss: issuerUrl }).toString();
     response.writeHead(302, { Location: back.href }).end();
   }
 
-  function give(form: URLSearchParams, response: ServerResponse): void {
+  function give(form: URLSearchParams, request: IncomingMessage, response: ServerResponse): void {
     const type = form.get("grant_type") ?? "";
     grants.push(type);
+    const basic = client && `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString("base64")}`;
+    if (client && request.headers.authorization !== basic) {
+      faults.push("the client did not show its secret");
+      return json(response, 401, { error: "invalid_client" });
+    }
+    const scope = type === "refresh_token" ? refresh.get(form.get("refresh_token") ?? "") : codes.get(form.get("code") ?? "")?.scope;
     if (form.get("resource") !== url) faults.push(`resource ${form.get("resource")} at the token endpoint`);
     if (type === "refresh_token" ? !refresh.delete(form.get("refresh_token") ?? "") : !redeem(form))
       return json(response, 400, { error: "invalid_grant" });
     const [accessToken, refreshToken] = [`access-${randomBytes(8).toString("hex")}`, `refresh-${randomBytes(8).toString("hex")}`];
-    access.add(accessToken);
-    refresh.add(refreshToken);
+    access.set(accessToken, scope ?? "");
+    refresh.set(refreshToken, scope ?? "");
     json(response, 200, { access_token: accessToken, refresh_token: refreshToken, token_type: "Bearer", expires_in: 3_600 });
   }
 
@@ -122,7 +151,7 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
       .digest("base64url");
     if (!code || code.challenge !== challenge) faults.push("the verifier does not fit the challenge");
     if (code?.redirectUri !== form.get("redirect_uri")) faults.push("another redirect_uri");
-    if (code?.clientId !== form.get("client_id")) faults.push("another client_id");
+    if (!client && code?.clientId !== form.get("client_id")) faults.push("another client_id");
     return code !== undefined;
   }
 
@@ -132,6 +161,11 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
     grants,
     keys,
     open,
+    wants,
+    askedScopes,
+    narrow: () => {
+      for (const token of access.keys()) access.set(token, "");
+    },
     expire: () => access.clear(),
     nameIssuer: (address) => {
       named = address;
@@ -142,16 +176,16 @@ export async function startMcpOAuth(): Promise<FakeMcpOAuth> {
   };
 }
 
-function metadataOf(issuer: string): object {
+function metadataOf(issuer: string, client: RegisteredByHand | undefined): object {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     token_endpoint: `${issuer}/token`,
-    registration_endpoint: `${issuer}/register`,
+    ...(client ? {} : { registration_endpoint: `${issuer}/register` }),
     response_types_supported: ["code"],
     grant_types_supported: ["authorization_code", "refresh_token"],
     code_challenge_methods_supported: ["S256"],
-    token_endpoint_auth_methods_supported: ["none"],
+    token_endpoint_auth_methods_supported: [client ? "client_secret_basic" : "none"],
     authorization_response_iss_parameter_supported: true,
   };
 }

@@ -58,6 +58,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "agents.list[].identity.avatar": identity("avatar"),
   "mcp.servers.<name>.env.<name>": mcpSettings('valuesOf("env")'),
   "mcp.servers.<name>.headers.<name>": mcpSettings('valuesOf("headers")'),
+  "mcp.servers.<name>.oauth.clientSecret": mcpSettings("oauth.clientSecret`"),
   "mcp.servers.<name>.tools.allow": mcpSettings("isOneOf(allow)"),
   "mcp.servers.<name>.tools.deny": mcpSettings("isOneOf(deny)"),
   // Listed for clients, which choose by it.

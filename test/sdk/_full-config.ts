@@ -340,7 +340,11 @@ export const fullConfig: SvcConfigInput = {
         timeoutSeconds: "5m",
         startSeconds: 60,
       },
-      tracker: { url: "https://mcp.tracker.example/mcp", headers: { "x-api-key": "k-5550200" } },
+      tracker: {
+        url: "https://mcp.tracker.example/mcp",
+        headers: { "x-api-key": "k-5550200" },
+        oauth: { clientId: "svc-of-ann", clientSecret: "k-5550201" },
+      },
     },
   },
   logging: {

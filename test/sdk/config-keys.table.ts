@@ -339,6 +339,8 @@ mcp.servers.<name>.env.<name> : string|SecretRef
 mcp.servers.<name>.cwd : string
 mcp.servers.<name>.url : string
 mcp.servers.<name>.headers.<name> : string|SecretRef
+mcp.servers.<name>.oauth.clientId : string
+mcp.servers.<name>.oauth.clientSecret : string|SecretRef
 mcp.servers.<name>.protocol : legacy|auto
 mcp.servers.<name>.tools.allow : list of string
 mcp.servers.<name>.tools.deny : list of string = []

@@ -7,10 +7,10 @@ const WAIT_MS = 300_000;
 const CALLBACK = "/callback";
 
 /** Logs in: the browser comes back to a port of this command, or a person pastes the address it ended at. */
-export async function logIn(cli: CliContext, server: string): Promise<number> {
+export async function logIn(cli: CliContext, server: string, port = 0): Promise<number> {
   const listener = createServer();
   try {
-    await listening(listener);
+    await listening(listener, port);
     const redirectUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}${CALLBACK}`;
     const begun = await cli.withClient((client) => client.request("mcp.login.start", { server, redirectUrl }));
     if (begun.authorizationUrl === undefined) {
@@ -31,10 +31,10 @@ export async function logIn(cli: CliContext, server: string): Promise<number> {
   }
 }
 
-function listening(listener: Server): Promise<void> {
+function listening(listener: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     listener.once("error", reject);
-    listener.listen(0, "127.0.0.1", resolve);
+    listener.listen(port, "127.0.0.1", resolve);
   });
 }
 

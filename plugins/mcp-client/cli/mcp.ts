@@ -19,11 +19,23 @@ const login = defineCommand({
   summary: "Log in at an MCP server",
   details:
     "Prints an address to open in a browser, and waits five minutes for the browser to come back to this machine. From another machine, paste the address that the browser ends at.",
-  examples: [["Log in at the server that the config calls tracker", "svc mcp login tracker"]],
+  examples: [
+    ["Log in at the server that the config calls tracker", "svc mcp login tracker"],
+    ["Come back to the port that a client was registered with", "svc mcp login tracker --port 8976"],
+  ],
   positionals,
-  options: { json },
+  options: {
+    json,
+    port: {
+      kind: "integer",
+      description: "Port of this machine that the browser comes back to; default any",
+      min: 1,
+      max: 65_535,
+      placeholder: "n",
+    },
+  },
   rpc: true,
-  run: (cli, _values, [server = ""]) => logIn(cli, server),
+  run: (cli, { port }, [server = ""]) => logIn(cli, server, typeof port === "number" ? port : 0),
 });
 
 const logout = defineCommand({
