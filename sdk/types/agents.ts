@@ -279,7 +279,7 @@ export interface Agents {
     | undefined;
   /**
    * Does what a message of a channel commands, once for a `key`; only `/compact` calls a model, for its summary. Resolves with the answer for its sender, undefined when it is no
-   * command. `tools`: those that a run of the sender would be narrowed to. @throws as `run`
+   * command. `tools`, `isOwner` and `place`: those of a run of the sender. @throws as `run`
    */
   command(request: {
     key: string;
@@ -287,6 +287,8 @@ export interface Agents {
     sessionKey: string;
     message: string;
     tools?: RunRequest["tools"];
+    isOwner?: boolean;
+    place?: MessageRoute;
     /** Author on a channel, as `irc:kim`; for records. */
     by?: string;
   }): Promise<{ text: string } | undefined>;

@@ -64,7 +64,7 @@ export async function obeyInChat(
     family = "chat",
   }: { kit: Kit; runner: Runner; actor?: RunRequest["actor"]; family?: Command["family"] },
 ): Promise<{ text: string } | undefined> {
-  const { key, agentId, sessionKey, tools } = request;
+  const { key, agentId, sessionKey } = request;
   const found = chatCommandOf(kit, request.message);
   if (!found) return undefined;
   const own = found.name === "plugin" ? pluginCommandIn(kit, request.message.trim()) : undefined;
@@ -73,7 +73,7 @@ export async function obeyInChat(
   if (found.name === "status") return { text: await statusText(kit, { agentId, sessionKey }) };
   const command: Command = { family, key, agentId, sessionKey };
   const session = sessionCommandIn(request.message.trim());
-  if (session) return { text: await obeyForSession(kit, { ...command, ...session, actor, ...(tools ? { tools } : {}) }) };
+  if (session) return { text: await obeyForSession(kit, { ...command, ...session, from: authorOf(request, actor) }) };
   if (found.name === "queue") return { text: await setQueue(kit, command, request.message.trim()) };
   if (found.name === "new" || found.name === "reset") {
     if (!(await answeredCommand(kit, family, key))) await resetByMessage(kit, { ...command, reason: found.name });
@@ -83,6 +83,10 @@ export async function obeyInChat(
   const runIds = answered ? [] : runner.abortSession(sessionKey, "rpc");
   const said = answered ?? (await rememberAnswer(kit, command, { runId: key, status: "ok", aborted: runIds.length > 0, runIds }));
   return { text: said.aborted === true ? "Stopped." : "There was nothing to stop." };
+}
+
+function authorOf({ tools, isOwner, place }: CommandRequest, actor: RunRequest["actor"]): SessionCommand["from"] {
+  return { actor, ...(tools ? { tools } : {}), ...(isOwner ? { isOwner } : {}), ...(place ? { place } : {}) };
 }
 
 /** Does a command of a plugin. Its failure is an answer: the chat goes on. */

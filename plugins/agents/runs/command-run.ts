@@ -19,7 +19,9 @@ export async function commandRun(request: RunRequest, { kit, runner }: { kit: Ki
   if (found?.rest !== "") return undefined;
   const runId = request.runId ?? randomUUID();
   const acceptedAt = kit.ctx.clock.now();
-  const text = missingScope(kit, request) ?? (await obeyInChat({ key: runId, agentId, sessionKey, message }, { kit, runner, actor }))?.text;
+  const { place, tools } = request;
+  const command = { key: runId, agentId, sessionKey, message, ...(place ? { place } : {}), ...(tools ? { tools } : {}) };
+  const text = missingScope(kit, request) ?? (await obeyInChat(command, { kit, runner, actor }))?.text;
   if (text === undefined) return undefined;
   const sessionId = (await kit.store().sessions.get(sessionKey))?.sessionId ?? "";
   const ids = { runId, sessionKey, sessionId, agentId };

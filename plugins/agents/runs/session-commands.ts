@@ -4,7 +4,9 @@ import { formatDollars, fromNanos } from "../models/cost.ts";
 import { compactSession } from "../sessions/compact.ts";
 import { createSession } from "../sessions/create.ts";
 import { patchSession } from "../sessions/patch.ts";
-import { originOf } from "../tools/operator-tools.ts";
+import { newSession } from "../sessions/row.ts";
+import { narrowedTools, originOf } from "../tools/operator-tools.ts";
+import { whereaboutsOf } from "../tools/place.ts";
 import { answeredCommand, type Command, rememberAnswer } from "./commands.ts";
 
 const levels = ["off", "minimal", "low", "medium", "high"] as const;
@@ -25,9 +27,8 @@ export interface SessionCommand extends Command {
   name: (typeof sessionCommands)[number];
   /** Text behind the name. */
   argument: string;
-  /** Where it comes from: it decides which tools its run would have. */
-  actor: RunRequest["actor"];
-  tools?: RunRequest["tools"];
+  /** Where it comes from, and who wrote it: they decide which tools its run would have. */
+  from: Pick<RunRequest, "actor" | "tools" | "isOwner" | "place">;
 }
 
 /** Does a command about a session. @returns the answer for its sender */
@@ -122,11 +123,15 @@ async function usageText(kit: Kit, { agentId, sessionKey }: SessionCommand): Pro
   ].join("\n");
 }
 
-async function toolsText(kit: Kit, { agentId, sessionKey, actor, tools }: SessionCommand): Promise<string> {
+/** The tools of a run that the same author begins in the same place. */
+async function toolsText(kit: Kit, { agentId, sessionKey, from }: SessionCommand): Promise<string> {
   await kit.tools.ready();
-  const session = (await kit.store().sessions.get(sessionKey)) ?? { key: sessionKey, kind: "unknown" as const };
-  const origin = originOf({ request: { trigger: "user", actor }, session, events: [] });
-  const specs = kit.tools.specs(kit.directory.get(agentId), { origin, request: tools ? { tools } : {} });
+  const session = (await kit.store().sessions.get(sessionKey)) ?? newSession(sessionKey, agentId, kit.ctx.clock.now());
+  const { actor, isOwner = false } = from;
+  const request = { trigger: "user" as const, actor, ...whereaboutsOf(kit, from) };
+  const origin = originOf({ request, session, events: [] });
+  const tools = narrowedTools(request, origin);
+  const specs = kit.tools.specs(kit.directory.get(agentId), { origin, request: { isOwner, ...(tools ? { tools } : {}) } });
   const names = specs.map(({ name }) => name);
   if (names.length === 0) return "The agent has no tools in this conversation.";
   return `Tools in this conversation: ${names.slice(0, MAX_TOOLS).join(", ")}${names.length > MAX_TOOLS ? ` and ${names.length - MAX_TOOLS} more` : ""}`;

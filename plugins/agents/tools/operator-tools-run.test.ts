@@ -8,7 +8,7 @@ const tools = definePlugin({
   version: "1.0.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    for (const name of ["cron", "look_up"]) {
+    for (const name of ["cron", "look_up", "write"]) {
       ctx.registerTool({ name, description: name, input: z.object({}), run: () => `${ran.push(name)} done` });
     }
   },
@@ -37,8 +37,8 @@ test("a webhook's run neither sees nor runs a tool of the operator, in the very 
   expect(model.requests.map((request) => request.tools.map(({ name }) => name))).toEqual([
     ["look_up"],
     ["look_up"],
-    ["cron", "look_up"],
-    ["cron", "look_up"],
+    ["cron", "look_up", "write"],
+    ["cron", "look_up", "write"],
   ]);
   const answered = model.requests[1]?.messages.at(-1);
   expect(answered).toMatchObject({ role: "tool", isError: true, text: "Tool not available: cron" });
@@ -57,9 +57,19 @@ test("an owner who writes on a channel plans work, and others who do have no suc
   await (await gw.service("agents@1").run(asked)).done;
   expect(ran).toEqual(["cron"]);
   expect(model.requests.slice(4).map((request) => request.tools.map(({ name }) => name))).toEqual([
-    ["cron", "look_up"],
-    ["cron", "look_up"],
-    ["look_up"],
-    ["look_up"],
+    ["cron", "look_up", "write"],
+    ["cron", "look_up", "write"],
+    ["look_up", "write"],
+    ["look_up", "write"],
   ]);
+});
+
+test("/tools names the tools that a run of its author would have there", async () => {
+  const tools = async (place: string, isOwner = false) => {
+    const request = { key: crypto.randomUUID(), agentId: "main", sessionKey: `agent:main:talk:${place}`, message: "/tools" };
+    return (await gw.service("agents@1").command({ ...request, ...(isOwner ? { isOwner } : {}) }))?.text;
+  };
+  expect(await tools("direct:ada", true)).toBe("Tools in this conversation: cron, look_up, write");
+  expect(await tools("direct:bob")).toBe("Tools in this conversation: look_up, write");
+  expect(await tools("group:all", true)).toBe("Tools in this conversation: look_up");
 });

@@ -9,7 +9,7 @@ interface Obeying {
   inbound: Inbound;
   /** Tools that its group is narrowed to. */
   tools: GroupPolicy["tools"];
-  deps: Pick<InboundDeps, "ctx" | "agents" | "deliver">;
+  deps: Pick<InboundDeps, "ctx" | "agents" | "deliver" | "isOwner">;
   signal: AbortSignal;
 }
 
@@ -17,7 +17,8 @@ interface Obeying {
 export async function obey({ row, inbound, tools, deps, signal }: Obeying): Promise<void> {
   const { agentId, sessionKey, command, route, sender } = inbound;
   const by = `${route.channel}:${sender.id}`;
-  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "", by, ...(tools ? { tools } : {}) };
+  const rights = { ...(tools ? { tools } : {}), ...(isOwnersOwn(inbound, deps) ? { isOwner: true } : {}) };
+  const request = { key: row.uid, agentId, sessionKey, message: command?.text ?? "", by, ...rights };
   const answer = await untilAvailable(() => deps.agents().command(request), signal, deps);
   if (!answer) return;
   const { threadId, ...place } = route;
@@ -36,4 +37,9 @@ export async function obey({ row, inbound, tools, deps, signal }: Obeying): Prom
     signal.throwIfAborted();
     deps.ctx.logger.warn(`message ${row.uid}: the answer to a command could not be queued`, { error: messageOf(error) });
   }
+}
+
+/** Is this an owner, in a direct conversation? */
+export function isOwnersOwn({ room, channel, sender }: Inbound, { isOwner }: Pick<InboundDeps, "isOwner">): boolean {
+  return room === undefined && isOwner({ channel, id: sender.id });
 }

@@ -3,7 +3,7 @@ import { commitWhenAvailable, deliveryOwner, isStaleWrite, isUnchanged, reached,
 import { type GroupPolicy, groupOf, policyOf } from "../accounts/policy.ts";
 import type { RunDisplay } from "../live/run-display.ts";
 import { picturesOf } from "../media/pictures.ts";
-import { obey } from "./commands.ts";
+import { isOwnersOwn, obey } from "./commands.ts";
 import { finalText } from "./final-text.ts";
 import { framedText } from "./framed-text.ts";
 import type { InboundDeps } from "./inbound-deps.ts";
@@ -145,7 +145,7 @@ async function begin({ row, inbound, deps, signal }: Step): Promise<RunHandle> {
         deliverTo: answerTo({ row, inbound }),
         extraSystem: [CHANNEL_NOTICE, ...(group?.systemPrompt === undefined ? [] : [group.systemPrompt])].join("\n\n"),
         ...(group?.tools ? { tools: group.tools } : {}),
-        ...(inbound.room === undefined && deps.isOwner({ channel: inbound.channel, id: inbound.sender.id }) ? { isOwner: true } : {}),
+        ...(isOwnersOwn(inbound, deps) ? { isOwner: true } : {}),
         actor: { kind: "channel", scopes: [] },
       }),
     signal,
