@@ -1,4 +1,13 @@
-import { type Agents, isSvcError, type MessageRoute, type Messaging, messageOf, type PluginContext } from "svc/sdk";
+import {
+  type Agents,
+  isSvcError,
+  type MessageRoute,
+  type Messaging,
+  messageOf,
+  type PluginContext,
+  stripFrames,
+  wrapExternal,
+} from "svc/sdk";
 import { isTransient, untilAvailable } from "svc/sdk/internal";
 import { defined, type Job } from "./job.ts";
 
@@ -18,6 +27,8 @@ export interface Outgoing {
   /** Where it is to go; without `channel`, or with `last`, where the agent's main session last heard from somebody. */
   to: { channel?: string | undefined; to?: string | undefined; accountId?: string | undefined; threadId?: string | undefined };
   label: string;
+  /** Somebody other than the operator planned it. */
+  origin?: Job["origin"];
 }
 
 /** Where a text went. `note`: nobody outside could be reached, so it stands in the agent's main session. `refused`: why not where it was to go. */
@@ -31,7 +42,7 @@ export interface Delivered {
  * @throws the signal's reason
  */
 export async function deliverText(message: Outgoing, deps: DeliverDeps, signal: AbortSignal): Promise<Delivered> {
-  const { agentId, uid, text, to, label } = message;
+  const { agentId, uid, text, to, label, origin } = message;
   const main = deps.agents().resolve({ agentId });
   let refused: string | undefined;
   for (const route of await routesOf(message, main.sessionKey, deps)) {
@@ -55,7 +66,9 @@ export async function deliverText(message: Outgoing, deps: DeliverDeps, signal: 
     }
   }
   if (to.channel !== undefined && to.channel !== "last" && to.channel !== "webchat") refused ??= "no channel service is running";
-  await untilAvailable(() => deps.agents().inject({ agentId, text, id: `${uid}:note`, label }), signal, deps);
+  // The operator's own turns read it: what another person had a word in is marked as such.
+  const note = origin === undefined ? text : wrapExternal(stripFrames(text), { source: "Scheduled job", task: label });
+  await untilAvailable(() => deps.agents().inject({ agentId, text: note, id: `${uid}:note`, label }), signal, deps);
   return defined({ as: "note" as const, refused });
 }
 

@@ -136,9 +136,10 @@ async function fireTurn(job: Job, firing: Firing): Promise<Job | undefined> {
   const to = destinationOf(job);
   const { runId = "" } = job.state;
   if (outcome.status === "ok" && to && target && outcome.text.trim() !== "") {
-    const message = { uid: `${runId}:out`, ...target, text: outcome.text, to, label: job.name };
+    const message = defined({ uid: `${runId}:out`, ...target, text: outcome.text, to, label: job.name, origin: job.origin });
     const delivered = await deliverText(message, deps, signal);
-    if (delivered.as === "note") wake(target.agentId, job, deps);
+    // The heartbeat would have the rights of the operator, which the job of another person does not have: that note waits.
+    if (delivered.as === "note" && job.origin === undefined) wake(target.agentId, job, deps);
     if (delivered.refused !== undefined && job.delivery?.bestEffort !== true)
       end = { ...end, status: "error", error: `the answer was not delivered where it should go: ${delivered.refused}` };
     await reached("cron.after-deliver");
