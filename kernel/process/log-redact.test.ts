@@ -27,3 +27,25 @@ test("a piece that patterns take too long for is masked whole", async () => {
   redactor.usePatterns(() => ["(a+)+$"]);
   expect(await redactor.redactText(`${"a".repeat(60)}!`)).toBe("[redacted]");
 });
+
+test("what patterns match is found where two pieces of a long text meet, with a line or without", async () => {
+  const redactor = createRedactor();
+  redactor.usePatterns(() => ["acct-\\d+", "open \\w+"]);
+  for (const before of ["x".repeat(32_764), `${"word\n".repeat(3_276)}open`, `${"word\n".repeat(3_276)}1234567acct-`]) {
+    const after = before.endsWith("open") ? " sesame" : "acct-12345678".slice(before.endsWith("-") ? 5 : 0);
+    const clean = await redactor.redactText(`${before}${after} and more${" ".repeat(40_000)}`);
+    expect(clean.match(/\[redacted\]/g)).toHaveLength(1);
+    expect(clean).not.toMatch(/acct|sesame|5678/);
+    expect(clean).toContain("[redacted] and more");
+  }
+});
+
+test("a secret with quotes and lines is found in JSON, and in JSON within it", async () => {
+  const redactor = createRedactor();
+  const secret = 'pa"ss\nword\\end';
+  redactor.addSecret(secret);
+  const inner = JSON.stringify({ key: secret });
+  const text = JSON.stringify({ secret, inner, plain: "word" });
+  expect(JSON.parse(await redactor.redactText(text))).toEqual({ secret: "[redacted]", inner: '{"key":"[redacted]"}', plain: "word" });
+  expect(redactor.redact(inner, {}).message).toBe('{"key":"[redacted]"}');
+});

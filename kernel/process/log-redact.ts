@@ -17,6 +17,8 @@ const PATTERNS_CPU_MS = 12;
 const MAX_PATTERN_TRIES = 10;
 /** Length of the pieces in which patterns see a long text. */
 const PIECE_CHARS = 16_384;
+/** Length of what they see on both sides of a piece; a longer find across an end is masked as far as it is seen. */
+const BESIDE_CHARS = 1_024;
 
 type Replace = (text: string) => string;
 
@@ -55,7 +57,7 @@ export function createRedactor(): Redactor {
     addSecret(value) {
       if (!value || value.length < MIN_SECRET_CHARS) return;
       // Longest first: replacing one must not leave the rest of another that begins like it.
-      secrets = [...new Set([...secrets, value])].sort((a, b) => b.length - a.length);
+      secrets = [...new Set([...secrets, ...formsOf(value)])].sort((a, b) => b.length - a.length);
     },
     usePatterns(next) {
       patterns = next;
@@ -72,13 +74,14 @@ export function createRedactor(): Redactor {
       const clean = masked(text);
       const own = compiledOf(patterns());
       if (own.length === 0) return clean;
-      const byPattern = replacing(own);
-      let out = "";
-      for (const piece of piecesOf(clean)) {
-        out += withinLimits(() => byPattern(piece)) ?? MASK;
+      const spans: Span[] = [];
+      for (const { from, to, seen } of piecesOf(clean)) {
+        const found = withinLimits(() => spansIn(own, seen.text).map(([start, end]): Span => [start + seen.from, end + seen.from]));
+        // What begins and ends beyond the piece is found by the pieces beside it.
+        spans.push(...(found ?? [[from, to] as const]).filter(([start, end]) => start < to && end > from));
         await nextTurn();
       }
-      return out;
+      return withoutSpans(clean, spans);
     },
   };
 }
@@ -87,14 +90,49 @@ function replacing(patterns: readonly RegExp[]): Replace {
   return (text) => patterns.reduce((out, pattern) => out.replace(pattern, (found) => (found === "" ? "" : MASK)), text);
 }
 
+/** A secret as it is, and as JSON has it once and twice: other forms only where a quote, a backslash or a control character is in it. */
+function formsOf(secret: string): string[] {
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  return [secret, escaped, JSON.stringify(escaped).slice(1, -1)];
+}
+
+/** Place in a text, its end not included. */
+type Span = readonly [start: number, end: number];
+
+interface Piece {
+  from: number;
+  to: number;
+  /** The piece with some of what is beside it: a find may lie across its ends. */
+  seen: { from: number; text: string };
+}
+
 /** Pieces of about the same length that end with a line, where there is one. */
-function* piecesOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length; ) {
-    const line = text.indexOf("\n", at + PIECE_CHARS);
-    const end = line < 0 || line > at + 2 * PIECE_CHARS ? Math.min(text.length, at + 2 * PIECE_CHARS) : line + 1;
-    yield text.slice(at, end);
-    at = end;
+function* piecesOf(text: string): Generator<Piece> {
+  for (let from = 0; from < text.length; ) {
+    const line = text.indexOf("\n", from + PIECE_CHARS);
+    const to = line < 0 || line > from + 2 * PIECE_CHARS ? Math.min(text.length, from + 2 * PIECE_CHARS) : line + 1;
+    const start = Math.max(0, from - BESIDE_CHARS);
+    yield { from, to, seen: { from: start, text: text.slice(start, to + BESIDE_CHARS) } };
+    from = to;
   }
+}
+
+/** What patterns find, each by itself. */
+function spansIn(patterns: readonly RegExp[], text: string): Span[] {
+  return patterns.flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap(({ 0: found, index }): Span[] => (found === "" ? [] : [[index, index + found.length]])),
+  );
+}
+
+/** A text with a mask in place of each span; those that lie across each other are one. */
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  let out = "";
+  let at = 0;
+  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
+    if (start >= at) out += text.slice(at, start) + MASK;
+    at = Math.max(at, end);
+  }
+  return out + text.slice(at);
 }
 
 /** The same list is compiled once; the config hands out the same one until it changes. */
