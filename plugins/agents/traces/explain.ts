@@ -121,7 +121,8 @@ async function wirePrompt(
   shown: ShownText,
 ): Promise<JsonObject> {
   const blocks = await readBlocks(kit.traces, trace.prompt, attempt);
-  const { messages, leftOut } = await wireMessages(prompt.messages, attempt, shown);
+  const isEmbedded = kit.catalog.provider(attempt.provider)?.embedded === true;
+  const { messages, leftOut } = await wireMessages(prompt.messages, { ...attempt, isEmbedded }, shown);
   const notes = [
     ...blocks.notes,
     ...prompt.notes,
@@ -145,12 +146,13 @@ async function wirePrompt(
 /** Messages as the model got them, the newest within their room. */
 async function wireMessages(
   rebuilt: readonly RebuiltMessage[],
-  attempt: StoredAttempt,
+  attempt: StoredAttempt & { isEmbedded: boolean },
   shown: ShownText,
 ): Promise<{ messages: JsonObject[]; leftOut: number }> {
   const plain = rebuilt.map(({ message }) => withoutMedia(message));
   const whole = attempt.isLast ? withText(plain, LAST_TURN) : plain;
-  const sent = forModel(whole, { provider: attempt.provider, model: attempt.model, input: attempt.input });
+  const { provider, model, input, isEmbedded } = attempt;
+  const sent = forModel(whole, { provider, model, input, isEmbedded });
   const out: JsonObject[] = [];
   let left = MAX_MESSAGES_CHARS;
   for (let i = sent.length - 1; i >= 0 && left > 0; i--) {

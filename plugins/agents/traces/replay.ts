@@ -254,7 +254,12 @@ async function oneTurn(
   const request: ModelRequest = {
     model,
     system: blocks.system,
-    messages: forModel(isLast ? withText(messages, LAST_TURN) : messages, { provider: provider.id, model, input: info?.input }),
+    messages: forModel(isLast ? withText(messages, LAST_TURN) : messages, {
+      provider: provider.id,
+      model,
+      input: info?.input,
+      isEmbedded: provider.embedded === true,
+    }),
     tools: blocks.tools,
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(blocks.sampling ? { sampling: blocks.sampling } : {}),

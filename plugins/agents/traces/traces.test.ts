@@ -36,6 +36,9 @@ const other = fakeModel(
 );
 const curious = fakeModel([{ toolCalls: [{ name: "send_it", args: { to: "bob", token: "abc" } }] }, asks("prices")], { id: "curious" });
 
+/** Quotes notes, as the built-in one does. */
+const quoting = Object.assign(fakeModel([says("In my notes: nothing.")], { id: "quoting" }), { embedded: true });
+
 const sender = definePlugin({
   id: "sender",
   version: "1.0.0",
@@ -56,7 +59,7 @@ const sender = definePlugin({
 beforeAll(async () => {
   gw = await createTestGateway({
     plugins: ["store", "agents", "memory-core", "usage", sender],
-    models: [first, second, other, curious],
+    models: [first, second, other, curious, quoting],
     config: {
       agents: { defaults: { skipBootstrap: true, model: { primary: "first/script", fallbacks: ["second/script"] } } },
       models: { providers: { acme: { baseUrl: "http://127.0.0.1:9/v1", apiKey: SECRET } } },
@@ -260,4 +263,13 @@ test("svc sessions explain and svc runs replay", async () => {
   expect(replayed.out).toMatch(/The answers differ\.\n$/);
   expect(replayed.code).toBe(0);
   await expect(run(replayCommand, { values: {}, positionals: [runId] })).rejects.toThrow("--model <provider/model>");
+});
+
+test("a model that quotes notes is explained by what it got: the message without the line before it", async () => {
+  const request = { message: "Which tea?", sessionKey: "quoted", model: "quoting/script", trigger: "user" as const };
+  const run = await gw.service("agents@1").run({ ...request, actor: { kind: "internal", scopes: [] } });
+  await run.done;
+  expect(quoting.requests[0]?.messages).toEqual([{ role: "user", content: [{ type: "text", text: "Which tea?" }] }]);
+  const { prompt } = (await explain({ runId: run.runId })) as { prompt: JsonObject };
+  expect(prompt).toMatchObject({ messages: [{ role: "user", text: "Which tea?" }], messageCount: 1, isExact: true });
 });
