@@ -83,8 +83,21 @@ test("a run that is refused is told, and more than 64 helpers are too many", asy
   await eventually(() => rows.size === 0);
   expect(told[0]).toContain("could not be started: no such model");
   refuse = undefined;
-  for (let i = 0; i < 64; i++) await spawns.start(spawn(`t${i}`));
-  await expect(spawns.start(spawn("one more"))).rejects.toThrow("64 helpers work or wait already");
+  const of = (asker: number, task: string) => ({ ...spawn(task), parent: { ...parent, sessionKey: `agent:main:asker-${asker}` } });
+  for (let i = 0; i < 64; i++) await spawns.start(of(i % 4, `t${i}`));
+  await expect(spawns.start(of(4, "one more"))).rejects.toThrow("64 helpers work or wait already");
+});
+
+test("one conversation has 16 helpers at most, and leaves places to the others", async () => {
+  const spawns = open();
+  for (let i = 0; i < 16; i++) await spawns.start(spawn(`t${i}`));
+  await expect(spawns.start(spawn("one more"))).rejects.toThrow("16 helpers of this conversation work or wait already");
+  await spawns.start({ ...spawn("another's"), parent: { ...parent, sessionKey: "agent:main:other" } });
+
+  await eventually(() => running.length === 4);
+  running[0]?.end({ status: "ok", text: "done" });
+  await eventually(() => told.length === 1);
+  await eventually(() => spawns.start(spawn("after one")));
 });
 
 test.each([

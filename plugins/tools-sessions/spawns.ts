@@ -7,8 +7,9 @@ import type { Viewer } from "./visible.ts";
 const SCOPE = "gateway/spawns";
 /** Helpers at work at the same time. */
 const MAX_AT_WORK = 4;
-/** Helpers that work or wait for their turn. */
+/** Helpers that work or wait for their turn: of all sessions, and of one of them, which must not take every place. */
 const MAX_SPAWNS = 64;
+const MAX_OF_SESSION = 16;
 /** Results that wait for the end of the run whose call has brought them. */
 const MAX_HANDED = 64;
 const MAX_RESULT_CHARS = 8_000;
@@ -55,6 +56,8 @@ export class Spawns {
   readonly #waiting: Array<() => void> = [];
   #atWork = 0;
   #count = 0;
+  /** Helpers that work or wait, by the session that asked. */
+  readonly #bySession = new Map<string, number>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -64,6 +67,10 @@ export class Spawns {
   async start(spawn: Spawn, waiting?: Waiting): Promise<{ sessionKey: string; begun: Promise<RunHandle | undefined> }> {
     if (this.#count >= MAX_SPAWNS)
       throw sessionToolErrors.spawnRefused({ reason: `${MAX_SPAWNS} helpers work or wait already; wait for their results` });
+    if ((this.#bySession.get(spawn.parent.sessionKey) ?? 0) >= MAX_OF_SESSION)
+      throw sessionToolErrors.spawnRefused({
+        reason: `${MAX_OF_SESSION} helpers of this conversation work or wait already; wait for their results`,
+      });
     const id = randomUUID();
     const stored: Stored = { ...spawn, runId: id, sessionKey: `agent:${spawn.agentId}:subagent:${id}` };
     await this.#deps.store.commit([{ op: "kv.put", scope: SCOPE, key: id, value: stored, ifAbsent: true }]);
@@ -78,7 +85,9 @@ export class Spawns {
 
   /** Never rejects: whatever goes wrong is told to the session that asked. */
   #carry(stored: Stored, waiting?: Waiting): Promise<RunHandle | undefined> {
+    const asker = stored.parent.sessionKey;
     this.#count += 1;
+    this.#bySession.set(asker, (this.#bySession.get(asker) ?? 0) + 1);
     return new Promise((begun) => {
       const work = async () => {
         await this.#turn();
@@ -94,7 +103,7 @@ export class Spawns {
           if (!this.#deps.signal.aborted) await this.#tell(stored, `could not be started: ${messageOf(error)}`);
         } finally {
           begun(undefined);
-          this.#leave();
+          this.#leave(asker);
         }
       };
       work().catch((error: unknown) => this.#deps.logger.error("the result of a helper was not told", { error: messageOf(error) }));
@@ -160,8 +169,11 @@ export class Spawns {
     this.#atWork += 1;
   }
 
-  #leave(): void {
+  #leave(asker: string): void {
     this.#count -= 1;
+    const left = (this.#bySession.get(asker) ?? 1) - 1;
+    if (left === 0) this.#bySession.delete(asker);
+    else this.#bySession.set(asker, left);
     const next = this.#waiting.shift();
     if (next) next();
     else this.#atWork -= 1;
