@@ -67,6 +67,24 @@ test("an owner is asked in the chat that it is about, and answers there", async 
   ]);
 });
 
+test("an owner is asked in a thread of their direct conversation, and not in one of a group", async () => {
+  await platform.say("hello", { threadId: "t1" });
+  await eventually(() => platform.sent.some(({ threadId }) => threadId === "t1"));
+  const answer = asked("@ada:thread:t1");
+  await heard("@ada", "git push");
+  expect(platform.sent.at(-1)).toMatchObject({ to: "@ada", threadId: "t1" });
+  await platform.say(`/approve ${/\/approve (\w{6}) deny/.exec(lastTo("@ada"))?.[1]} deny`, { threadId: "t1" });
+  expect((await answer).decision).toBe("deny");
+
+  const request = {
+    commandArgv: ["git", "push"],
+    agentId: "main",
+    sessionKey: "agent:main:talk:group:g1:thread:t1",
+    ask: "on-miss" as const,
+  };
+  expect(await gw.service("approvals@1").request({ kind: "exec", request })).toMatchObject({ terminalReason: "no-route" });
+});
+
 test("somebody else's chat is not asked: without a client there is nobody", async () => {
   expect(await asked("@bob")).toMatchObject({ decision: null, terminalReason: "no-route" });
   expect(lastTo("@bob")).toBe("hello");

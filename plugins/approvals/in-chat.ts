@@ -53,13 +53,13 @@ function fenced(command: string): string {
 /** Whether a route leads to an owner alone. The peer of a direct session counts, where a platform names its chats otherwise than its people. */
 function isOwners(messaging: Pick<Messaging, "isOwner">, { channel, to }: MessageRoute, sessionKey: string): boolean {
   if (isShared(sessionKey)) return false;
-  const peer = /:direct:([^:]+)$/.exec(sessionKey)?.[1]?.replaceAll("%3A", ":").replaceAll("%25", "%");
+  const peer = /:direct:([^:]+)(?::(?:thread|topic):[^:]+)?$/.exec(sessionKey)?.[1]?.replaceAll("%3A", ":").replaceAll("%25", "%");
   return [to, peer].some((id) => id !== undefined && messaging.isOwner({ channel, id }));
 }
 
-/** Session of a chat of several people. */
+/** Session of a chat of several people. A thread has those of the conversation that it is in. */
 export function isShared(sessionKey: string): boolean {
-  return /:(?:group|channel|thread):/.test(sessionKey);
+  return /:(?:group|channel):/.test(sessionKey);
 }
 
 function messagingOf(ctx: Pick<PluginContext, "service">): Messaging | undefined {
