@@ -32,7 +32,7 @@ import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenanc
 import { forgetRequest } from "./sessions/stateless.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
-import { invokeDirectly, isAllowed } from "./tools/invoke.ts";
+import { invokeDirectly, isAllowed, refuse } from "./tools/invoke.ts";
 import { RefusalCount } from "./tools/refusals.ts";
 import { createToolBox } from "./tools/toolbox.ts";
 import { TraceLog } from "./traces/trace-log.ts";
@@ -152,6 +152,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
     },
     forget: (request) => forgetRequest(kit, request),
     isToolAllowed: (name, where) => isAllowed(kit, name, where),
+    refuseTool: (name, target) => refuse(kit, name, target),
     invokeTool: (name, args, target) => invokeDirectly(kit, { name, args }, target),
   };
 }

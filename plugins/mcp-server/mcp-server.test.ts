@@ -31,7 +31,7 @@ const answer = (request: object) =>
 
 beforeAll(async () => {
   gw = await createTestGateway({
-    plugins: ["store", "agents", "memory-core", "mcp-server"],
+    plugins: ["store", "agents", "memory-core", "mcp-server", "audit"],
     models: [fakeModel(Array.from({ length: 200 }, () => answer))],
     workspace: { "memory/boats.md": "# Boats\n\nThe boat of Ann is called Wanderer.\n" },
     config: { agents: { list: [{ id: "main" }, { id: "narrow", tools: { deny: ["group:sessions"] } }] } },
@@ -145,6 +145,24 @@ describe("POST /mcp", () => {
     const broken = await post("{", { headers: auth() });
     expect([broken.status, await broken.json()]).toMatchObject([400, { jsonrpc: "2.0", id: null, error: { code: -32_700 } }]);
     expect(await status(post({ ...list, params: { x: "y".repeat(1_048_576) } }, { headers: auth() }))).toBe(413);
+  });
+
+  test("has names that it does not serve, and those that policy keeps back, in the audit log", async () => {
+    const call = (name: string, args: object = {}) =>
+      post({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name, arguments: args } }, { headers: auth() });
+    expect(await (await call("shell_of_mallory")).text()).toContain("Tool not available: shell_of_mallory");
+    expect(await (await call("sessions_history", { agentId: "narrow", sessionKey: "agent:narrow:main" })).text()).toContain(
+      "Tool not available",
+    );
+    await eventually(async () => {
+      const { entries } = await gw.rpc<{ entries: Array<{ target: string; details: object }> }>("audit.list", { action: "tool.refused" });
+      const ours = entries.filter(({ target }) => ["shell_of_mallory", "sessions_history"].includes(target));
+      expect(ours.map(({ target, details }) => [target, details])).toEqual([
+        ["sessions_history", expect.objectContaining({ origin: "operator", reason: "policy" })],
+        ["shell_of_mallory", expect.objectContaining({ origin: "operator", reason: "policy" })],
+      ]);
+      return true;
+    });
   });
 
   test("leaves out what gateway.tools denies, and is for no page of another origin where there is no secret", async () => {

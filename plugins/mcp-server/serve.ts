@@ -38,13 +38,13 @@ export async function callTool(
 ): Promise<ToolResult> {
   const { name, arguments: given = {} } = request.params ?? {};
   const found = servedTools.find((one) => one.name === name);
-  if (!found) return failure(`Tool not available: ${String(name).slice(0, 100)}`);
+  if (!found) return refused(ctx, String(name).slice(0, 100), http);
   const parsed = found.input.safeParse(given);
   if (!parsed.success) return failure(`${found.name}: ${formatIssues(parsed.error.issues)}`);
   const cancel = cancels.add(caller, context.mcpReq.id);
   const signal = AbortSignal.any([http.signal, context.mcpReq.signal, cancel.signal]);
   try {
-    if (!isAllowed(ctx, found, { http, args: parsed.data as { agentId?: string } })) return failure(`Tool not available: ${found.name}`);
+    if (!isAllowed(ctx, found, { http, args: parsed.data as { agentId?: string } })) return refused(ctx, found.name, http);
     const result = await found.run(parsed.data as never, { ctx, http, signal, progress: progressOf(context) });
     return { content: result.content, ...(result.isError ? { isError: true } : {}) };
   } catch (error) {
@@ -81,6 +81,13 @@ function progressOf({ mcpReq }: McpContext): ((message: string) => void) | undef
     progress++;
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(() => undefined);
   };
+}
+
+/** A tool that a client does not get, whether there is one of this name or not; the audit log has it. */
+function refused(ctx: PluginContext, name: string, http: HttpCall): ToolResult {
+  const agents = ctx.service("agents@1");
+  agents.refuseTool(name, { ...agents.resolve({}), outside: { isOwner: http.scopes.includes("operator.admin") } });
+  return failure(`Tool not available: ${name}`);
 }
 
 function failure(text: string): ToolResult {

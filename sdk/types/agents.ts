@@ -325,6 +325,8 @@ export interface Agents {
    * one is named. @throws {SvcError} `unknown-agent`
    */
   isToolAllowed(name: string, where: { agentId?: string; outside?: { isOwner: boolean } }): boolean;
+  /** Tells those who listen (`tool.refused`) that a client outside asked for a tool that it does not get. @returns the error for it, `tool-not-found` */
+  refuseTool(name: string, target: Pick<ToolInvocation, "agentId" | "sessionKey" | "outside">): Error;
   /** Runs one tool under the agent's policy. @throws {SvcError} `tool-not-found`, `invalid-tool-args`, `tool-blocked` */
   invokeTool(name: string, args: unknown, target: ToolInvocation): Promise<ToolResult>;
 }

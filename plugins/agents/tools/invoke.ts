@@ -16,10 +16,7 @@ export async function invokeDirectly(kit: Kit, call: { name: string; args: unkno
   const toolCallId = target.toolCallId ?? `direct-${kit.ctx.clock.now()}`;
   const refusal = { runId: toolCallId, agentId, sessionKey, tool: call.name };
   const isOwner = outside?.isOwner !== false;
-  if (outside && !isInvokable(call.name, kit.config.gateway.tools, isOwner)) {
-    tellRefused(kit.ctx, { ...refusal, origin: isOwner ? "operator" : "person", reason: "policy" }, kit.refusals.next());
-    throw agentErrors.toolNotFound({ tool: call.name });
-  }
+  if (outside && !isInvokable(call.name, kit.config.gateway.tools, isOwner)) throw refuse(kit, call.name, { ...target, toolCallId });
   const agent = kit.directory.get(agentId);
   const args = action === undefined ? call.args : withAction(call.args, action, await schemaOf(kit, agent, call.name));
   const where = { agentId, sessionKey, runId: toolCallId, toolCallId, signal };
@@ -33,6 +30,22 @@ export async function invokeDirectly(kit: Kit, call: { name: string; args: unkno
   const onRefused = (reason: ToolRefusal) => tellRefused(kit.ctx, { ...refusal, origin, reason }, kit.refusals.next());
   const called = { ...where, origin, onRefused, ...whereabouts, ...(dryRun ? { dryRun } : {}) };
   return kit.tools.invoke(agent, { name: call.name, args }, called);
+}
+
+/** Tells of a call that a client may not make. @returns the error for it */
+export function refuse(
+  kit: Kit,
+  tool: string,
+  {
+    agentId,
+    sessionKey,
+    outside,
+    toolCallId = `direct-${kit.ctx.clock.now()}`,
+  }: Pick<ToolInvocation, "agentId" | "sessionKey" | "outside" | "toolCallId">,
+): Error {
+  const origin = outside?.isOwner === false ? "person" : "operator";
+  tellRefused(kit.ctx, { runId: toolCallId, agentId, sessionKey, tool, origin, reason: "policy" }, kit.refusals.next());
+  return agentErrors.toolNotFound({ tool });
 }
 
 /** Whether policy lets a tool of this name through, whether it is registered or not. @throws {SvcError} `unknown-agent` */
