@@ -10,3 +10,8 @@ export function fitsPattern(argv: readonly string[], pattern: readonly string[])
 export function wordsOf(pattern: string): string[] {
   return pattern.trim().split(/\s+/);
 }
+
+/** Whether a program is the same one in every folder: named by itself, or with its whole path. */
+export function isOneProgram(program = ""): boolean {
+  return !program.includes("/") || program.startsWith("/");
+}

@@ -5,7 +5,7 @@ import { type Command, permit } from "./permission.ts";
 const place: Command = { cwd: "/w", agentId: "main", sessionKey: "agent:main:main", origin: "operator" };
 
 /** Asks about a command, answers "always", and returns the question with what was remembered. */
-async function asked(command: Partial<Command>, mode: "ask" | "full" = "ask") {
+async function asked(command: Partial<Command>, { mode = "ask", isStored = false }: { mode?: "ask" | "full"; isStored?: boolean } = {}) {
   const questions: ApprovalQuestion[] = [];
   const kept: Array<readonly string[]> = [];
   const desk = {
@@ -17,7 +17,7 @@ async function asked(command: Partial<Command>, mode: "ask" | "full" = "ask") {
   } as unknown as Approvals;
   await permit({ ...place, ...command }, AbortSignal.timeout(10_000), {
     config: { mode, allow: [], approvalSeconds: 60 },
-    allowed: { has: async () => false, add: async (_, argv) => void kept.push(argv) },
+    allowed: { has: async () => isStored, add: async (_, argv) => void kept.push(argv) },
     approvals: () => desk,
   });
   return { request: questions[0]?.request, kept };
@@ -40,6 +40,13 @@ test.each([
   expect([request, kept]).toMatchObject([{ ask: "always" }, []]);
 });
 
+test("a relative program on a list of an earlier version is asked about, for each folder has another one", async () => {
+  const isStored = true;
+  expect((await asked({ argv: ["./build.sh"] }, { isStored })).request).toMatchObject({ ask: "always" });
+  expect((await asked({ argv: ["/w/build.sh"] }, { isStored })).request).toBeUndefined();
+  expect((await asked({ argv: ["git", "status"] }, { isStored })).request).toBeUndefined();
+});
+
 test("the value of a variable cannot pass for the command", async () => {
   const { request } = await asked({ text: "rm -r .", env: { A: "1 git status # it's" } });
   expect(request).toMatchObject({ command: "A='1 git status # it'\\''s' rm -r ." });
@@ -50,6 +57,6 @@ test.each([
   ["person", 1],
   ["anybody", 1],
 ] as const)("where nobody is to be asked, a run of %s puts %i questions, whatever its session is called", async (origin, count) => {
-  const { request } = await asked({ argv: ["ls"], origin }, "full");
+  const { request } = await asked({ argv: ["ls"], origin }, { mode: "full" });
   expect(request === undefined ? 0 : 1).toBe(count);
 });

@@ -2,7 +2,7 @@ import type { Approvals, RunOrigin } from "svc/sdk";
 import type { AllowedCommands } from "./allowed-commands.ts";
 import type { ExecConfig } from "./config.ts";
 import { execErrors } from "./errors.ts";
-import { fitsPattern, wordsOf } from "./patterns.ts";
+import { fitsPattern, isOneProgram, wordsOf } from "./patterns.ts";
 
 /** A command as it would run. */
 export interface Command {
@@ -36,7 +36,8 @@ export async function permit(command: Command, signal: AbortSignal, { config, al
   if (config.mode === "full" && command.origin === "operator") return;
   const isPlain = argv !== undefined && Object.keys(command.env ?? {}).length === 0;
   if (isPlain && config.allow.some((pattern) => fitsPattern(argv, wordsOf(pattern)))) return;
-  if (isPlain && (await allowed.has(agentId, argv))) return;
+  // The list may be older than the rule about programs that each folder has another one of.
+  if (isPlain && isOneProgram(argv[0]) && (await allowed.has(agentId, argv))) return;
   if (config.mode === "allowlist") {
     throw refused(
       "it is not on the operator's list of allowed ones, and nobody is asked; do without it, or tell the user what you would need",
@@ -61,7 +62,7 @@ export async function permit(command: Command, signal: AbortSignal, { config, al
 
 /** Whether the words of a command say all of what runs: no `*`, which a list reads as any further words, and no program that each folder has another one of. */
 function isSameEverywhere([program = "", ...rest]: readonly string[]): boolean {
-  return !rest.includes("*") && (!program.includes("/") || program.startsWith("/"));
+  return !rest.includes("*") && isOneProgram(program);
 }
 
 const refused = (reason: string) => execErrors.commandRefused({ reason });

@@ -1,12 +1,17 @@
 import { methodSpec, z } from "svc/sdk";
 import { idText } from "svc/sdk/internal";
 import { MAX_PATTERNS } from "./allowed-commands.ts";
+import { isOneProgram } from "./patterns.ts";
 
 const pattern = z
   .array(z.string().min(1).max(32_768))
   .min(1)
   .max(500)
-  .describe("Words of a command; a last `*` stands for any further ones");
+  .refine(
+    ([program]) => isOneProgram(program),
+    "expected a program by its name or its whole path: each folder has another one of a relative path",
+  )
+  .describe("Words of a command, its program by name or whole path; a last `*` stands for any further ones");
 /** The list of commands that need no question, by agent. */
 export const allowedFile = z.strictObject({
   agents: z.record(idText(64), z.strictObject({ allow: z.array(pattern).max(MAX_PATTERNS) })),
