@@ -3,7 +3,7 @@ import { createTestGateway, eventually, fakeModel } from "svc/sdk/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { atFailpoints } from "../../../test/fixtures/failpoints.ts";
 
-test("a stop keeps the results that have come, and a model reads of the others that they may have had their effect", async () => {
+test("a stop keeps the results that have come, and history and model read of the others that they may have had their effect", async () => {
   let begun = 0;
   const tools = definePlugin({
     id: "two-tools",
@@ -38,7 +38,7 @@ test("a stop keeps the results that have come, and a model reads of the others t
   await (await ask("and now?")).done;
 
   const { messages } = await gw.rpc<{ messages: Array<{ role: string; toolName?: string }> }>("chat.history", { sessionKey: "main" });
-  expect(messages.map(({ role, toolName }) => toolName ?? role)).toEqual(["user", "assistant", "quick", "user", "assistant"]);
+  expect(messages.map(({ role, toolName }) => toolName ?? role)).toEqual(["user", "assistant", "quick", "held", "user", "assistant"]);
   const read = model.requests[1]?.messages.flatMap((message) => (message.role === "tool" ? [message.text] : []));
   expect(read).toEqual(["here it is", expect.stringContaining("may have had its effect")]);
 });

@@ -10,6 +10,7 @@ import type { CallWatch } from "./call-watch.ts";
 import { ResultClamp } from "./clamp.ts";
 import { steeringWaits } from "./join.ts";
 import type { Run } from "./run.ts";
+import { NO_RESULT } from "./transcript.ts";
 import { commitRun, type NewMessage } from "./writes.ts";
 
 /** Calls that run together. */
@@ -54,9 +55,9 @@ export async function toolTurn(
       const cut = clamp.clamp(made[i] as ToolResult, { name: call.name, args: call.args, hasOffset });
       return rowOf(run, kit, call, watch.seen(call, cut));
     });
-    // A call that fails because its run is stopped may have had its effect: it stays without a result, which says so.
+    // A call that fails because its run is stopped may have had its effect: its result says so, as after a kill.
     const isStopped = run.signal.aborted;
-    const kept = await commitRun(run, kit, { messages: isStopped ? rows.filter(({ isError }) => !isError) : rows });
+    const kept = await commitRun(run, kit, { messages: isStopped ? rows.map((row) => (row.isError ? cutOff(row) : row)) : rows });
     run.signal.throwIfAborted();
     await reached("agents.after-results");
     results.push(...kept);
@@ -131,6 +132,11 @@ async function prepare(run: Run, kit: Kit, call: ToolCallMade, onUpdate: (text: 
   };
   const target = { ...ids, signal, origin, isOwner, tools, onUpdate, onRefused, maxChars: MAX_CHARS, ...placed(run) };
   return kit.tools.prepare(run.agent, { name: call.name, args: call.args }, target);
+}
+
+function cutOff(row: NewMessage): NewMessage {
+  const { details: _, ...rest } = row;
+  return { ...rest, content: [{ type: "text", text: NO_RESULT }] };
 }
 
 function placed({ request: { place } }: Run): Pick<RunRequest, "place"> {
