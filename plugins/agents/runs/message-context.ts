@@ -38,7 +38,7 @@ export function contextLine({ at, channel, isOperator, model }: Context): string
     `Now: ${clock.format(at)} (${timeZone}).`,
     ...(channel === undefined ? [] : [`Channel: ${channel}.`]),
     ...(isOperator ? ["Sender: the operator."] : []),
-    ...(model === undefined ? [] : [`Model: ${model}.`]),
+    ...(model === undefined ? [] : [`Chosen model: ${model}.`]),
   ];
   return `System: ${parts.join(" ")}`;
 }

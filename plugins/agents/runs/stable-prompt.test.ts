@@ -76,9 +76,9 @@ test("time, channel, the operator and the model stand before a message, and nowh
   const lines = messages.flatMap(textsOf).filter(isContextLine);
   expect(lines).toEqual([
     expect.stringMatching(
-      /^System: Now: \S+, \d+ January 2026 at \d\d:\d\d \(.+\)\. Channel: webchat\. Sender: the operator\. Model: fake\/script\.$/,
+      /^System: Now: \S+, \d+ January 2026 at \d\d:\d\d \(.+\)\. Channel: webchat\. Sender: the operator\. Chosen model: fake\/script\.$/,
     ),
-    expect.stringMatching(/\)\. Channel: irc\. Model: fake\/script\.$/),
+    expect.stringMatching(/\)\. Channel: irc\. Chosen model: fake\/script\.$/),
   ]);
   expect(lines[0]).toContain(`(${zone})`);
   expect(textsOf(messages.at(-1)).at(-1)).toBe("And now?");
