@@ -77,7 +77,7 @@ export function createRedactor(): Redactor {
       const spans: Span[] = [];
       for (const { from, to, seen } of piecesOf(clean)) {
         const found = withinLimits(() => spansIn(own, seen.text).map(([start, end]): Span => [start + seen.from, end + seen.from]));
-        // What begins and ends beyond the piece is found by the pieces beside it.
+        // A find that begins and ends beyond the piece is one of the pieces beside it.
         spans.push(...(found ?? [[from, to] as const]).filter(([start, end]) => start < to && end > from));
         await nextTurn();
       }
@@ -117,7 +117,7 @@ function* piecesOf(text: string): Generator<Piece> {
   }
 }
 
-/** What patterns find, each by itself. */
+/** Finds of each pattern by itself. */
 function spansIn(patterns: readonly RegExp[], text: string): Span[] {
   return patterns.flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap(({ 0: found, index }): Span[] => (found === "" ? [] : [[index, index + found.length]])),

@@ -28,7 +28,7 @@ function isForeign(text: string, source?: "memory" | "sessions"): boolean {
   return source === "sessions" || /\(from agent:[^\s)]/.test(text);
 }
 
-/** What a tool recalled, for a model: in a frame, like everything that others wrote, as soon as one of its texts is foreign. */
+/** Result of a tool that recalls, for a model: in a frame, like everything that others wrote, as soon as one of its texts is foreign. */
 export function recalled(found: object, texts: ReadonlyArray<{ text: string; source?: "memory" | "sessions" }>): object | ToolResult {
   if (!texts.some(({ text, source }) => isForeign(text, source))) return found;
   const text = wrapExternal(stripFrames(JSON.stringify(found)), { source: "Memory" });

@@ -34,7 +34,7 @@ const resultSchema = z.looseObject({
 /** Reads the text of a `memory_search` tool message; anything but its JSON counts as a failed search. */
 export function readSearchResult(text: string, isError: boolean): Search {
   if (isError) return { kind: "failed", reason: oneLine(text, MAX_REASON_CHARS) };
-  // What others may have written comes framed; quotes of it are shown as such by their citation.
+  // A text that others may have written comes framed; quotes of it are shown as such by their citation.
   const parsed = resultSchema.safeParse(parseJson(stripFrames(text)));
   if (!parsed.success) return { kind: "failed", reason: "the search gave an answer that could not be read" };
   const { results, ...about } = parsed.data;

@@ -48,7 +48,7 @@ test("the turn after a note finds it: written, searched for and answered in one 
     "It is Dr Kane.",
   ];
   respond = () => turns.shift() ?? "over";
-  // What was there is indexed: the note is news.
+  // Everything before it is indexed: the note is news.
   await gw.service("memory@1").sync("main");
   expect(await ask("remember", "My dentist is Dr Kane. Who is my dentist?")).toMatchObject({ status: "ok", text: "It is Dr Kane." });
 
