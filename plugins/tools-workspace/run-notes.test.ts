@@ -13,9 +13,14 @@ const model = fakeModel(
   { info: { contextWindow: 32_000 } },
 );
 let gw: TestGateway;
+const zone = process.env.TZ;
+/** Half an hour after midnight in Berlin, and not in Greenwich. */
+const clock = { now: () => Date.parse("2026-11-28T23:30:00Z") + Math.round(performance.now()), monotonic: () => performance.now() };
 
 beforeAll(async () => {
+  process.env.TZ = "Europe/Berlin";
   gw = await createTestGateway({
+    clock,
     plugins: ["store", "agents", "memory-core", "tools-workspace"],
     models: [model],
     // An index without a note would be filled by the search itself.
@@ -26,7 +31,11 @@ beforeAll(async () => {
 beforeEach(() => {
   model.requests.length = 0;
 });
-afterAll(() => gw.close());
+afterAll(async () => {
+  await gw.close();
+  if (zone === undefined) delete process.env.TZ;
+  else process.env.TZ = zone;
+});
 
 async function ask(sessionKey: string, message: string, more: Partial<RunRequest> = {}) {
   const actor = { kind: "rpc" as const, scopes: [] };
@@ -57,7 +66,7 @@ test("the turn after a note finds it: written, searched for and answered in one 
   expect(resultIn(model.requests[3])).toContain("memory/people.md");
 });
 
-test("a note that is written before older messages go is on disk, and the next search finds it", async () => {
+test("a note of the day that is written before older messages go is on disk, and the next search finds it", async () => {
   let path = "";
   respond = (req) => {
     const asked = JSON.stringify(req.messages.at(-1));
@@ -73,6 +82,7 @@ test("a note that is written before older messages go is on disk, and the next s
   }));
   expect(await ask("flushed", "Which tea was it?", { history })).toMatchObject({ status: "ok", text: "It was oolong." });
 
+  expect(path).toBe("memory/2026-11-29.md");
   expect(await readFile(join(gw.workspace, path), "utf8")).toBe("# Tea\n\nAda drinks oolong.\n");
   expect(resultIn(model.requests.at(-1))).toContain("Ada drinks oolong.");
   expect(resultIn(model.requests.at(-1))).toContain(path);
