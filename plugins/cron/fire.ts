@@ -241,7 +241,8 @@ async function sendAlert(
   const { channel, to } = deps.config().failureAlert;
   try {
     const target = deps.agents().resolve(defined({ agentId: job.agentId }));
-    await deliverText({ uid: `${job.state.runId}:alert`, ...target, text, to: { channel, to }, label: job.name }, deps, signal);
+    const alert = { uid: `${job.state.runId}:alert`, ...target, text, to: { channel, to }, label: job.name };
+    await deliverText(defined({ ...alert, origin: job.origin }), deps, signal);
   } catch (fault) {
     signal.throwIfAborted();
     deps.ctx.logger.error("cron: an alert could not be sent", { jobId: job.id, error: messageOf(fault) });
