@@ -40,7 +40,7 @@ const sync = ({
     sources,
     chunking: { tokens, overlap: 0 },
     model: "fts-only",
-    vectors: { by: "none", maxTextBytes: undefined },
+    vectors: { by: "none", maxTextBytes: undefined, known: undefined },
     guard,
     pacer: createPacer(new AbortController().signal),
     now: () => now,

@@ -64,6 +64,7 @@ class SourceSync {
     this.#writer = createWriter({ ...index, source: source.source, model: scope.model, now: scope.now });
     this.#vectorizer = createVectorizer(index, {
       plan: scope.vectors,
+      pacer: scope.pacer,
       now: scope.now,
       answered: (remember) => {
         if (remember) queue.add(remember);

@@ -1,5 +1,5 @@
 import type { IndexSettings, ProviderFacts } from "../index-settings.ts";
-import { isCorrupt, isReadonly } from "./database.ts";
+import { type Database, isCorrupt, isReadonly } from "./database.ts";
 import { type SyncOutcome, type SyncScope, syncDocuments } from "./document-sync.ts";
 import type { DocumentSource } from "./documents.ts";
 import type { BatchRunner } from "./embedding/batch.ts";
@@ -72,7 +72,7 @@ export class IndexUpdate {
       const now = live.use();
       // Another process has made it while this one waited.
       if (now && now.db !== open?.db && this.#isCurrent(now)) return await this.#updateLive(now);
-      return await this.#rebuild(now, identityOf(settings, choice, now?.identity));
+      return await this.#rebuild(now, { identity: identityOf(settings, choice, now?.identity), force });
     } finally {
       release();
     }
@@ -84,14 +84,14 @@ export class IndexUpdate {
 
   async #updateLive(open: OpenLiveIndex): Promise<SyncOutcome> {
     const { pacer } = this.#parts;
-    const outcome = await syncDocuments(open, this.#scope(open.identity, false));
+    const outcome = await syncDocuments(open, this.#scope(open.identity, { isFull: false, known: open.db }));
     await this.#complete(open, outcome);
     if (outcome.changed >= BULK_DOCUMENTS) await optimizeText(open.db, { pacer });
     if (outcome.changed > 0) open.db.pragma("shrink_memory");
     return outcome;
   }
 
-  async #rebuild(old: OpenLiveIndex | undefined, identity: IndexIdentity): Promise<SyncOutcome> {
+  async #rebuild(old: OpenLiveIndex | undefined, { identity, force }: { identity: IndexIdentity; force: boolean }): Promise<SyncOutcome> {
     const { live, settings, openVectors, step } = this.#parts;
     const { dbPath, tokenizer, cache } = settings;
     this.#parts.rebuilds();
@@ -100,10 +100,9 @@ export class IndexUpdate {
         dbPath,
         tokenizer,
         identity,
-        scope: this.#scope(identity, true),
+        scope: this.#scope(identity, { isFull: true, known: this.#knownOf(kept, force) }),
         openVectors,
         live: kept,
-        keepVectorsOf: this.#parts.choice === "absent" ? kept : undefined,
         maxCacheEntries: cache.enabled ? cache.maxEntries : Number.POSITIVE_INFINITY,
         check: (made) => this.#check(made.vectors, old),
         closeLive: () => live.close(),
@@ -147,8 +146,9 @@ export class IndexUpdate {
       return await rebuild();
     } catch (error) {
       if (!(error instanceof KeepsOld) || !old) throw error;
-      const scope = this.#scope(old.identity, false);
-      await syncDocuments(old, { ...scope, vectors: { by: isKeywordOnly(old.identity) ? "none" : "later", maxTextBytes: undefined } });
+      const scope = this.#scope(old.identity, { isFull: false, known: undefined });
+      const by = isKeywordOnly(old.identity) ? "none" : "later";
+      await syncDocuments(old, { ...scope, vectors: { by, maxTextBytes: undefined, known: old.db } });
       throw new IndexFault("memory-index-failed", { reason: error.message });
     }
   }
@@ -184,20 +184,31 @@ export class IndexUpdate {
   /** The words of what changes while a job is waited for are searchable at once. */
   async #catchUp(open: OpenLiveIndex, outcome: SyncOutcome): Promise<void> {
     if (!this.#parts.takeNews()) return;
-    const { changed, removed, skipped } = await syncDocuments(open, this.#scope(open.identity, false));
+    const { changed, removed, skipped } = await syncDocuments(open, this.#scope(open.identity, { isFull: false, known: open.db }));
     outcome.changed += changed;
     outcome.removed += removed;
     for (const one of skipped) outcome.skipped.push(one);
     this.#parts.live.recount();
   }
 
-  #scope(identity: IndexIdentity, isFull: boolean): SyncScope {
+  /**
+   * Vectors of the old index that the new one may take over: none when somebody asked for a new one, who may have a reason to mistrust them. While nobody
+   * embeds, they are the only ones.
+   */
+  #knownOf(old: OpenLiveIndex | undefined, force: boolean): Database | undefined {
+    const { choice, provider } = this.#parts;
+    if (!old || isKeywordOnly(old.identity)) return undefined;
+    if (choice === "absent") return old.db;
+    return !force && provider && isOfProvider(old.identity, provider.facts) ? old.db : undefined;
+  }
+
+  #scope(identity: IndexIdentity, { isFull, known }: { isFull: boolean; known: Database | undefined }): SyncScope {
     const { settings, pacer, guard, progress, sources } = this.#parts;
     return {
       sources: sources(isFull),
       chunking: settings.chunking,
       model: identity.model,
-      vectors: this.#vectorPlan(identity),
+      vectors: this.#vectorPlan(identity, known),
       pacer,
       guard,
       now: Date.now,
@@ -205,14 +216,14 @@ export class IndexUpdate {
     };
   }
 
-  #vectorPlan(identity: IndexIdentity): VectorPlan {
+  #vectorPlan(identity: IndexIdentity, known: Database | undefined): VectorPlan {
     const { provider, settings, signal } = this.#parts;
-    if (!provider) return { by: isKeywordOnly(identity) ? "none" : "later", maxTextBytes: undefined };
+    if (!provider) return { by: isKeywordOnly(identity) ? "none" : "later", maxTextBytes: undefined, known };
     const { embedder, batches } = provider;
     const run: EmbedRun = { signal, dims: undefined };
     // Jobs take hours: rows are searched by their words meanwhile, and `fillPending` brings the vectors.
     const isLater = batches.isOn;
-    return { by: { embedder, run, useCache: settings.cache.enabled, isLater }, maxTextBytes: embedder.maxTextBytes };
+    return { by: { embedder, run, useCache: settings.cache.enabled, isLater }, maxTextBytes: embedder.maxTextBytes, known };
   }
 }
 

@@ -4,7 +4,6 @@ import { createIndex, type Database, writeIdentity } from "./database.ts";
 import { type SyncOutcome, type SyncScope, syncDocuments } from "./document-sync.ts";
 import { copyJobs } from "./embedding/batch-jobs.ts";
 import { copyCache, evictCache } from "./embedding/cache.ts";
-import { keepVectors } from "./embedding/keep-vectors.ts";
 import type { IndexIdentity } from "./identity.ts";
 import { removeDatabase, type SwapStep, swapDatabase, syncDatabase, tempPath } from "./index-files.ts";
 import type { VectorStore } from "./vector-store.ts";
@@ -24,8 +23,6 @@ export interface RebuildJob {
   openVectors(db: Database): VectorStore;
   /** The index that answers meanwhile, for what is worth keeping of it. */
   live: (OpenIndex & { identity: IndexIdentity }) | undefined;
-  /** Index whose vectors are kept while no provider is available. */
-  keepVectorsOf: OpenIndex | undefined;
   maxCacheEntries: number;
   /** Throws when the new index would be worse than the live one. */
   check(made: OpenIndex): void;
@@ -65,7 +62,6 @@ async function build(temp: string, job: RebuildJob): Promise<SyncOutcome> {
     job.step?.("cache-copied");
     made = { db, vectors: job.openVectors(db) };
     const outcome = await syncDocuments(made, scope);
-    if (job.keepVectorsOf) await keepVectors(job.keepVectorsOf, made, scope.pacer);
     job.check(made);
     job.step?.("indexed");
     await optimizeText(db, scope);

@@ -4,6 +4,13 @@ import type { Tokenizer } from "../index-settings.ts";
 export const IDENTITY_KEY = "memory_index_meta_v1";
 
 /**
+ * Finds passages by their text, the heading path included; keyword-only indexes have nothing to look up. Half of a hash tells texts apart well enough to
+ * begin with, at a third of its size.
+ */
+export const TEXT_INDEX_SQL =
+  "CREATE INDEX IF NOT EXISTS idx_chunks_text ON chunks(substr(hash, 1, 16), trail) WHERE model <> 'fts-only'";
+
+/**
  * Tables of an index. `chunks_fts` has no content of its own: snippets come from `chunks`, rows meet by rowid. `chunks_vec` is made with the first vector.
  * `checked_at` is when a file was last read: a file changed in the same moment is read again, whatever its time and size say.
  * `trail` is the heading path that stands before the text when it is embedded. `pending` marks chunks whose vector is still to come.
@@ -20,6 +27,7 @@ export function schemaSql(tokenizer: Tokenizer): string {
                         pending INTEGER NOT NULL DEFAULT 0);
     CREATE INDEX idx_chunks_path ON chunks(source, path);
     CREATE INDEX idx_chunks_pending ON chunks(rowid) WHERE pending = 1;
+    ${TEXT_INDEX_SQL};
     CREATE TABLE chunk_vectors(chunk_id INTEGER PRIMARY KEY, dims INT NOT NULL, embedding BLOB NOT NULL, q8 BLOB);
     CREATE VIRTUAL TABLE chunks_fts USING fts5(text, heading, path_words, content='', contentless_delete=1, tokenize='${tokenize}');
     INSERT INTO chunks_fts(chunks_fts, rank) VALUES ('rank', 'bm25(1.0, 2.0, 2.0)');
