@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
 import type { Tokenizer } from "../index-settings.ts";
 import { IndexFault, reasonOf } from "./fault.ts";
-import { type IndexIdentity, parseIdentity, SCHEMA_VERSION } from "./identity.ts";
+import { type IndexIdentity, OLDEST_READABLE, parseIdentity, SCHEMA_VERSION } from "./identity.ts";
 import { IDENTITY_KEY, schemaSql } from "./schema.ts";
 
 export type Database = Sqlite.Database;
@@ -28,7 +28,7 @@ export function openIndex(path: string): { db: Database; identity: IndexIdentity
     if (!identity && hasTables(db)) {
       throw new IndexFault("memory-index-unusable", { path, reason: "it is a database of something else; choose another store.path" });
     }
-    if (identity?.schemaVersion !== SCHEMA_VERSION) {
+    if (!identity || !isReadable(identity)) {
       db.close();
       return undefined;
     }
@@ -71,6 +71,10 @@ export function isReadonly(error: unknown): boolean {
 /** Another process is writing. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && error.code.startsWith("SQLITE_BUSY");
+}
+
+function isReadable({ schemaVersion }: IndexIdentity): boolean {
+  return schemaVersion >= OLDEST_READABLE && schemaVersion <= SCHEMA_VERSION;
 }
 
 function tune(db: Database, journal: "WAL" | "OFF", synchronous: "NORMAL" | "OFF"): void {

@@ -3,7 +3,9 @@ import type { IndexSettings, ProviderFacts, Tokenizer } from "../index-settings.
 import { CHUNKER_VERSION } from "./chunker.ts";
 
 /** Version of the tables; another one means a new index. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
+/** Oldest version whose tables can be searched, and vectors taken over, until the new index is made. */
+export const OLDEST_READABLE = 2;
 /** Version of what of a transcript is indexed; counts only where transcripts are. */
 const TRANSCRIPT_VERSION = 2;
 /** Version of what is put into the FTS columns. */

@@ -14,6 +14,7 @@ export const TEXT_INDEX_SQL =
  * Tables of an index. `chunks_fts` has no content of its own: snippets come from `chunks`, rows meet by rowid. `chunks_vec` is made with the first vector.
  * `checked_at` is when a file was last read: a file changed in the same moment is read again, whatever its time and size say.
  * `trail` is the heading path that stands before the text when it is embedded. `pending` marks chunks whose vector is still to come.
+ * `chunk_codes` holds what a search compares first, apart from the vectors, so that it is read without them.
  * `batch_jobs` are jobs a vendor still works on; a later process asks for them, too.
  */
 export function schemaSql(tokenizer: Tokenizer): string {
@@ -28,7 +29,8 @@ export function schemaSql(tokenizer: Tokenizer): string {
     CREATE INDEX idx_chunks_path ON chunks(source, path);
     CREATE INDEX idx_chunks_pending ON chunks(rowid) WHERE pending = 1;
     ${TEXT_INDEX_SQL};
-    CREATE TABLE chunk_vectors(chunk_id INTEGER PRIMARY KEY, dims INT NOT NULL, embedding BLOB NOT NULL, q8 BLOB);
+    CREATE TABLE chunk_vectors(chunk_id INTEGER PRIMARY KEY, dims INT NOT NULL, embedding BLOB NOT NULL);
+    CREATE TABLE chunk_codes(chunk_id INTEGER PRIMARY KEY, source TEXT NOT NULL, code BLOB NOT NULL);
     CREATE VIRTUAL TABLE chunks_fts USING fts5(text, heading, path_words, content='', contentless_delete=1, tokenize='${tokenize}');
     INSERT INTO chunks_fts(chunks_fts, rank) VALUES ('rank', 'bm25(1.0, 2.0, 2.0)');
     CREATE TABLE embedding_cache(provider TEXT, model TEXT, provider_key TEXT, hash TEXT, embedding BLOB, dims INT,

@@ -7,8 +7,8 @@ export interface VectorRow {
 }
 
 /**
- * Vectors of one open index: float rows and their quantised copies in `chunk_vectors`, the `vec0` table where the extension is at hand, and the matrix that is
- * searched. Writes belong to the transaction of the caller.
+ * Vectors of one open index: float rows in `chunk_vectors`, their codes in `chunk_codes`, the `vec0` table where the extension is at hand, and the matrix of codes
+ * that is searched. Writes belong to the transaction of the caller.
  */
 export interface VectorStore {
   /** Length of all vectors; undefined while there is none. */

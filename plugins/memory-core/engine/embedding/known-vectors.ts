@@ -1,7 +1,7 @@
 import type { Database } from "../database.ts";
 import type { Passage } from "../passages.ts";
 import { TEXT_INDEX_SQL } from "../schema.ts";
-import { vectorOf } from "../vectors/quantise.ts";
+import { vectorOf } from "../vectors/similarity.ts";
 
 /** Vectors that an index holds, by the text they were made from: of another line, another note, or the same note before a change. */
 export interface KnownVectors {

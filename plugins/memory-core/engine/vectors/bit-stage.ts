@@ -1,5 +1,6 @@
 import type { Pacer } from "../pacer.ts";
 import { BestRows } from "./best-rows.ts";
+import { codeBytes, type QueryCode, queryOf, signsOf } from "./codes.ts";
 import type { VectorMatrix } from "./matrix.ts";
 import { BLOCK_ROWS, RowMemory } from "./row-memory.ts";
 
@@ -12,50 +13,44 @@ const CHECK_QUERIES = 50;
 const CHECK_K = 24;
 const CHECK_RECALL = 0.99;
 
-/** The signs of a quantised vector, one bit a component. */
-export function signsOf(q8: Int8Array): Uint8Array {
-  const signs = new Uint8Array(Math.ceil(q8.length / 8));
-  for (let i = 0; i < q8.length; i++) if ((q8[i] ?? 0) > 0) signs[i >> 3] = (signs[i >> 3] ?? 0) | (1 << (i & 7));
-  return signs;
-}
-
 /** A first look at the signs alone: vectors that point the same way differ in few. Slots are those of the matrix. */
 export class BitStage {
   readonly #rows: RowMemory;
   readonly #matrix: VectorMatrix;
-
+  readonly #dims: number;
   #isReady = false;
 
   /** Empty; `put` is called for every change from here on. @throws {RangeError} when the memory cannot be had */
   constructor(matrix: VectorMatrix, dims: number) {
     this.#matrix = matrix;
-    this.#rows = new RowMemory(Math.ceil(dims / 8), matrix.end);
+    this.#dims = dims;
+    this.#rows = new RowMemory(codeBytes(dims) / 4, matrix.end);
   }
 
   /** Reads the matrix; false when vectors like these are not told apart by their signs, so that results would be lost. */
   async fill(pacer: Pacer): Promise<boolean> {
     for (let slot = 0; slot < this.#matrix.end; slot++) {
-      const q8 = this.#matrix.at(slot);
-      if (q8) this.put(slot, q8);
+      const code = this.#matrix.at(slot);
+      if (code) this.put(slot, code);
       await pacer.breathe();
     }
     this.#isReady = await this.#isFaithful(pacer);
     return this.#isReady;
   }
 
-  put(slot: number, q8: Int8Array): void {
+  put(slot: number, code: Uint8Array): void {
     this.#rows.reserve(slot + 1);
-    this.#rows.row(slot).set(signsOf(q8));
+    this.#rows.row(slot).set(signsOf(code));
   }
 
   /** As `VectorMatrix.nearest`, over the rows that the bits let through; undefined before it is filled and found good. */
-  nearest(q8: Int8Array, mask: number, count: number): number[] | undefined {
-    return this.#isReady ? this.#quickly(q8, mask, count) : undefined;
+  nearest(query: QueryCode, mask: number, count: number): number[] | undefined {
+    return this.#isReady ? this.#quickly(query, mask, count) : undefined;
   }
 
-  #quickly(q8: Int8Array, mask: number, count: number): number[] {
-    const passed = this.#passing(signsOf(q8), mask, Math.max(MIN_PASS, count * PASS_FACTOR));
-    return this.#matrix.nearestOf(passed, Int16Array.from(q8), count);
+  #quickly(query: QueryCode, mask: number, count: number): number[] {
+    const passed = this.#passing(signsOf(query.code), mask, Math.max(MIN_PASS, count * PASS_FACTOR));
+    return this.#matrix.nearestOf(passed, query.levels, count);
   }
 
   #passing(signs: Uint8Array, mask: number, count: number): readonly number[] {
@@ -77,10 +72,10 @@ export class BitStage {
     let wanted = 0;
     let found = 0;
     for (let slot = 0; slot < this.#matrix.end; slot += step) {
-      const q8 = this.#matrix.at(slot);
-      if (!q8) continue;
-      const query = q8.slice();
-      const exact = this.#matrix.nearest(Int16Array.from(query), anySource, CHECK_K);
+      const code = this.#matrix.at(slot);
+      if (!code) continue;
+      const query = queryOf(code, this.#dims);
+      const exact = this.#matrix.nearest(query.levels, anySource, CHECK_K);
       const quick = new Set(this.#quickly(query, anySource, CHECK_K));
       wanted += exact.length;
       found += exact.filter((rowid) => quick.has(rowid)).length;

@@ -3,7 +3,6 @@ import { assembleVectorKernel } from "../../../../test/tools/vector-kernel.ts";
 import { seededRandom } from "../../test-vectors.ts";
 import { BestRows } from "./best-rows.ts";
 import { hasVectorKernel, KERNEL_BASE64 } from "./kernel.ts";
-import { cosine, hasDirection, quantise } from "./quantise.ts";
 import { RowMemory } from "./row-memory.ts";
 
 test("the module is what its text says", async () => {
@@ -11,22 +10,37 @@ test("the module is what its text says", async () => {
   expect(hasVectorKernel()).toBe(true);
 });
 
-test.each([1, 16, 31, 32, 33, 384, 1_536])("dot products and differing bits of rows of %i bytes are right", (length) => {
+test.each([1, 16, 31, 32, 33, 192, 768])("dot products and differing bits of rows of %i bytes are right", (length) => {
   const random = seededRandom(length);
-  const rows = Array.from({ length: 70 }, () => Int8Array.from({ length }, () => Math.floor(random() * 255) - 127));
-  const query = Int8Array.from({ length }, () => Math.floor(random() * 255) - 127);
+  const rows = Array.from({ length: 70 }, () => Uint8Array.from({ length }, () => Math.floor(random() * 256)));
+  const stride = Math.ceil(length / 32) * 32;
+  const query = Int8Array.from({ length: 2 * stride }, () => Math.floor(random() * 255) - 127);
   const memory = new RowMemory(length, 10);
   for (const [slot, row] of rows.entries()) {
     memory.reserve(slot + 1);
     memory.row(slot).set(row);
   }
 
-  const dots = [...memory.dots(Int16Array.from(query), 0, 70)];
-  const differing = [...memory.differing(new Uint8Array(query.buffer), 0, 70)];
+  const dots = [...memory.dots(query, 0, 70)];
+  const signs = rows[0] ?? new Uint8Array();
+  const differing = [...memory.differing(signs, 0, 70)];
 
-  expect(dots).toEqual(rows.map((row) => row.reduce((sum, value, i) => sum + value * (query[i] ?? 0), 0)));
-  expect(differing).toEqual(rows.map((row) => row.reduce((sum, value, i) => sum + bitsOf((value ^ (query[i] ?? 0)) & 255), 0)));
+  expect(dots).toEqual(rows.map((row) => row.reduce((sum, byte, i) => sum + productOf(byte, i, query), 0)));
+  expect(differing).toEqual(rows.map((row) => row.reduce((sum, byte, i) => sum + bitsOf(byte ^ (signs[i] ?? 0)), 0)));
 });
+
+test("the largest products of all fit", () => {
+  const memory = new RowMemory(768, 2);
+  memory.row(0).fill(255);
+  memory.row(1).fill(255);
+  expect([...memory.dots(new Int8Array(1_536).fill(-127), 0, 2)]).toEqual([-127 * 15 * 1_536, -127 * 15 * 1_536]);
+});
+
+/** Part of one byte: its low half is the component `i` of its 32, the high half the component `i + 16`. */
+function productOf(byte: number, at: number, query: Int8Array): number {
+  const first = (at >> 4) * 32 + (at & 15);
+  return (byte & 15) * (query[first] ?? 0) + (byte >> 4) * (query[first + 16] ?? 0);
+}
 
 function bitsOf(byte: number): number {
   return [...byte.toString(2)].filter((bit) => bit === "1").length;
@@ -42,18 +56,4 @@ test("the best rows are the best of all, in order, and of equal ones the first",
   const none = new BestRows(0);
   none.add(1, 1);
   expect(none.sorted()).toEqual([]);
-});
-
-test("a vector of any length has the bytes of its direction", () => {
-  const vector = Float32Array.from([3, -4, 0, 0]);
-  expect([...(quantise(vector) ?? [])]).toEqual([30, -41, 0, 0]);
-  expect([...(quantise(vector.map((value) => value * 1e5)) ?? [])]).toEqual([30, -41, 0, 0]);
-  expect([...(quantise(Float32Array.from({ length: 100 }, (_, i) => (i === 0 ? 1 : 0))) ?? [])][0]).toBe(127);
-});
-
-test("what has no direction has no similarity", () => {
-  expect(quantise(new Float32Array(4))).toBeUndefined();
-  expect(quantise(Float32Array.from([Number.NaN, 1]))).toBeUndefined();
-  expect(hasDirection(Float32Array.from([1e-12, 0]))).toBe(false);
-  expect(cosine(new Float32Array(4), Float32Array.from([1, 0, 0, 0]))).toBe(0);
 });

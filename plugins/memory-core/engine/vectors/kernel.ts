@@ -30,7 +30,7 @@ const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyApi }
 export type RowComparison = (query: number, rows: number, count: number, stride: number, out: number) => void;
 
 export interface VectorKernel {
-  /** Dot products of an int16 query and int8 rows. */
+  /** Dot products of an int8 query and rows of four bits a component (`codes.ts`). */
   dot: RowComparison;
   /** Number of bits that differ. */
   differing: RowComparison;

@@ -1,14 +1,14 @@
-;; Comparisons of one vector with many, four to sixteen components at a time.
+;; Comparisons of one vector with many, sixteen components or bytes at a time.
 ;; Both functions take addresses in the imported memory, the number of rows, the length of a row in bytes (a multiple of 32), and the address of the
 ;; results, one i32 a row. `npx jiti test/tools/vector-kernel.ts` writes the bytes of this module into kernel.ts; a test compares the two.
 (module
   (import "env" "memory" (memory 1))
 
-  ;; out[r] = sum over i of query[i] * row[i]; the query has i16 components, the rows i8
+  ;; out[r] = sum over i of query[i] * row[i]; the query has i8 components, the rows four bits without a sign: of each 16 bytes the low halves are the first
+  ;; 16 components and the high halves the next 16. |query[i]| <= 127, so that eight products, each at most 1905, fit i16.
   (func (export "dot") (param $query i32) (param $rows i32) (param $count i32) (param $stride i32) (param $out i32)
     (local $q i32) (local $end i32)
-    ;; two sums of four lanes each, so that one addition need not wait for the other
-    (local $a v128) (local $b v128)
+    (local $a v128) (local $bytes v128) (local $row4 v128) (local $query8 v128)
     block $done
       loop $row
         local.get $count
@@ -17,8 +17,6 @@
 
         v128.const i32x4 0 0 0 0
         local.set $a
-        v128.const i32x4 0 0 0 0
-        local.set $b
         local.get $query
         local.set $q
         local.get $rows
@@ -27,37 +25,73 @@
         local.set $end
 
         loop $components
-          ;; a += the first 16 components
-          local.get $a
+          ;; the low halves of 16 bytes
           local.get $rows
-          v128.load8x8_s
+          v128.load
+          local.tee $bytes
+          v128.const i8x16 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15
+          v128.and
+          local.tee $row4
           local.get $q
           v128.load
-          i32x4.dot_i16x8_s
-          local.get $rows
-          v128.load8x8_s offset=8
+          local.tee $query8
+          i16x8.extmul_low_i8x16_s
+          local.get $row4
+          local.get $query8
+          i16x8.extmul_high_i8x16_s
+          i16x8.add
+
+          ;; their high halves
+          local.get $bytes
+          i32.const 4
+          i8x16.shr_u
+          local.tee $row4
           local.get $q
           v128.load offset=16
-          i32x4.dot_i16x8_s
-          i32x4.add
-          i32x4.add
-          local.set $a
+          local.tee $query8
+          i16x8.extmul_low_i8x16_s
+          i16x8.add
+          local.get $row4
+          local.get $query8
+          i16x8.extmul_high_i8x16_s
+          i16x8.add
 
-          ;; b += the other 16
-          local.get $b
+          ;; the low halves of the next 16
           local.get $rows
-          v128.load8x8_s offset=16
+          v128.load offset=16
+          local.tee $bytes
+          v128.const i8x16 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15
+          v128.and
+          local.tee $row4
           local.get $q
           v128.load offset=32
-          i32x4.dot_i16x8_s
-          local.get $rows
-          v128.load8x8_s offset=24
+          local.tee $query8
+          i16x8.extmul_low_i8x16_s
+          i16x8.add
+          local.get $row4
+          local.get $query8
+          i16x8.extmul_high_i8x16_s
+          i16x8.add
+
+          ;; their high halves
+          local.get $bytes
+          i32.const 4
+          i8x16.shr_u
+          local.tee $row4
           local.get $q
           v128.load offset=48
-          i32x4.dot_i16x8_s
+          local.tee $query8
+          i16x8.extmul_low_i8x16_s
+          i16x8.add
+          local.get $row4
+          local.get $query8
+          i16x8.extmul_high_i8x16_s
+          i16x8.add
+
+          i32x4.extadd_pairwise_i16x8_s
+          local.get $a
           i32x4.add
-          i32x4.add
-          local.set $b
+          local.set $a
 
           local.get $q
           i32.const 64
@@ -71,12 +105,6 @@
           i32.lt_u
           br_if $components
         end
-
-        ;; a = a + b
-        local.get $a
-        local.get $b
-        i32x4.add
-        local.set $a
 
         ;; out[r] = sum of the lanes of a
         local.get $out

@@ -1,40 +1,57 @@
 import type { MemorySource } from "../../index-settings.ts";
 import type { Database } from "../database.ts";
 import type { Pacer } from "../pacer.ts";
+import { codeBytes, encode } from "./codes.ts";
 import { VectorMatrix } from "./matrix.ts";
-import { quantise, vectorOf } from "./quantise.ts";
+import { vectorOf } from "./similarity.ts";
 
-const PAGE_ROWS = 128;
+/** Rows that are read at once, in about a millisecond. */
+const CODE_ROWS = 512;
+const VECTOR_ROWS = 128;
 
-interface StoredRow {
-  rowid: number;
-  q8: Buffer | null;
-  /** Only where there is no quantised copy. */
-  embedding: Buffer | null;
+/** False for an index of an older version: its codes are made from its vectors while it is read, which takes ten times as long. */
+export function hasCodes(db: Database): boolean {
+  return db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'chunk_codes'").get() !== undefined;
 }
 
-/** Reads all quantised vectors of one length into memory, in one sequential pass with pauses. @throws {RangeError} when the memory cannot be had */
-export async function loadMatrix(db: Database, dims: number, pacer: Pacer): Promise<VectorMatrix> {
-  const sessions = new Set(db.prepare("SELECT rowid FROM chunks WHERE source = 'sessions'").pluck().all() as number[]);
-  const chunks = Number(db.prepare("SELECT count(*) FROM chunks").pluck().get());
-  const matrix = new VectorMatrix(dims, chunks);
-  const page = db.prepare(
-    `SELECT chunk_id AS rowid, q8, CASE WHEN q8 IS NULL THEN embedding END AS embedding FROM chunk_vectors
-     WHERE chunk_id > ? AND dims = ? ORDER BY chunk_id LIMIT ${PAGE_ROWS}`,
-  );
+/** Reads the codes of all vectors into memory, in one sequential pass with pauses. @throws {RangeError} when the memory cannot be had */
+export function loadMatrix(db: Database, dims: number, pacer: Pacer): Promise<VectorMatrix> {
+  return hasCodes(db) ? fromCodes(db, dims, pacer) : fromVectors(db, dims, pacer);
+}
+
+async function fromCodes(db: Database, dims: number, pacer: Pacer): Promise<VectorMatrix> {
+  const matrix = new VectorMatrix(dims, 0);
+  const bytes = codeBytes(dims);
+  const page = db.prepare(`SELECT chunk_id, source, code FROM chunk_codes WHERE chunk_id > ? ORDER BY chunk_id LIMIT ${CODE_ROWS}`).raw();
+  const stored = db.prepare("SELECT embedding FROM chunk_vectors WHERE chunk_id = ? AND dims = ?").pluck();
   for (let after = Number.MIN_SAFE_INTEGER; ; await pacer.breathe()) {
-    const rows = page.all(after, dims) as StoredRow[];
-    for (const row of rows) {
-      const q8 = quantisedOf(row);
-      const source: MemorySource = sessions.has(row.rowid) ? "sessions" : "memory";
-      if (q8) matrix.put(row.rowid, source, q8);
+    const rows = page.all(after) as Array<[rowid: number, source: MemorySource, code: Buffer]>;
+    for (const [rowid, source, code] of rows) {
+      const whole = code.length === bytes ? code : encodeBlob(stored.get(rowid, dims) as Buffer | undefined);
+      if (whole) matrix.put(rowid, source, whole);
     }
-    if (rows.length < PAGE_ROWS) return matrix;
-    after = rows.at(-1)?.rowid ?? after;
+    if (rows.length < CODE_ROWS) return matrix;
+    after = rows.at(-1)?.[0] ?? after;
   }
 }
 
-function quantisedOf({ q8, embedding }: StoredRow): Int8Array | undefined {
-  if (q8) return new Int8Array(q8.buffer, q8.byteOffset, q8.byteLength);
-  return embedding ? quantise(vectorOf(embedding)) : undefined;
+async function fromVectors(db: Database, dims: number, pacer: Pacer): Promise<VectorMatrix> {
+  const sessions = new Set(db.prepare("SELECT rowid FROM chunks WHERE source = 'sessions'").pluck().all() as number[]);
+  const matrix = new VectorMatrix(dims, 0);
+  const page = db
+    .prepare(`SELECT chunk_id, embedding FROM chunk_vectors WHERE chunk_id > ? AND dims = ? ORDER BY chunk_id LIMIT ${VECTOR_ROWS}`)
+    .raw();
+  for (let after = Number.MIN_SAFE_INTEGER; ; await pacer.breathe()) {
+    const rows = page.all(after, dims) as Array<[rowid: number, embedding: Buffer]>;
+    for (const [rowid, embedding] of rows) {
+      const code = encodeBlob(embedding);
+      if (code) matrix.put(rowid, sessions.has(rowid) ? "sessions" : "memory", code);
+    }
+    if (rows.length < VECTOR_ROWS) return matrix;
+    after = rows.at(-1)?.[0] ?? after;
+  }
+}
+
+function encodeBlob(embedding: Buffer | undefined): Uint8Array | undefined {
+  return embedding && encode(vectorOf(embedding));
 }

@@ -1,5 +1,6 @@
 import type { MemorySource } from "../../index-settings.ts";
 import { BestRows } from "./best-rows.ts";
+import { codeBytes } from "./codes.ts";
 import { BLOCK_ROWS, RowMemory } from "./row-memory.ts";
 
 /** One bit a source; 0 is a slot nobody has. */
@@ -10,10 +11,9 @@ export function maskOf(sources: readonly MemorySource[]): number {
   return sources.reduce((mask, source) => mask | bits[source], 0);
 }
 
-/** Quantised vectors by row id, and the search for those nearest to a query. A removed row leaves a slot for the next one. */
+/** Codes of vectors by row id, and the search for those nearest to a query. A removed row leaves a slot for the next one. */
 export class VectorMatrix {
   readonly #rows: RowMemory;
-  readonly #dims: number;
   readonly #slots = new Map<number, number>();
   readonly #free: number[] = [];
   #ids: Float64Array;
@@ -22,8 +22,7 @@ export class VectorMatrix {
 
   /** @throws {RangeError} when the memory cannot be had */
   constructor(dims: number, rows: number) {
-    this.#dims = dims;
-    this.#rows = new RowMemory(dims, rows);
+    this.#rows = new RowMemory(codeBytes(dims), rows);
     this.#ids = new Float64Array(rows);
     this.#sources = new Uint8Array(rows);
   }
@@ -39,12 +38,12 @@ export class VectorMatrix {
   }
 
   /** Returns the slot. @throws {RangeError} when the memory cannot be had */
-  put(rowid: number, source: MemorySource, q8: Int8Array): number {
+  put(rowid: number, source: MemorySource, code: Uint8Array): number {
     const slot = this.#slots.get(rowid) ?? this.#free.pop() ?? this.#newSlot();
     this.#slots.set(rowid, slot);
     this.#ids[slot] = rowid;
     this.#sources[slot] = bits[source];
-    this.#rows.row(slot).set(q8);
+    this.#rows.row(slot).set(code);
     return slot;
   }
 
@@ -60,30 +59,30 @@ export class VectorMatrix {
     return this.#ids[slot] ?? 0;
   }
 
-  /** The quantised vector of a slot; undefined when nobody has it. Valid until the next `put`. */
-  at(slot: number): Int8Array | undefined {
-    return this.#sources[slot] ? this.#rows.row(slot).subarray(0, this.#dims) : undefined;
+  /** The code of a slot; undefined when nobody has it. Valid until the next `put`. */
+  at(slot: number): Uint8Array | undefined {
+    return this.#sources[slot] ? this.#rows.row(slot) : undefined;
   }
 
   isAllowed(slot: number, mask: number): boolean {
     return ((this.#sources[slot] ?? 0) & mask) !== 0;
   }
 
-  /** Row ids of the `count` best by the quantised dot product. */
-  nearest(query: Int16Array, mask: number, count: number): number[] {
+  /** Row ids of the `count` best by the product of the codes. */
+  nearest(query: Int8Array, mask: number, count: number): number[] {
     const best = new BestRows(count);
     for (let from = 0; from < this.#used; from += BLOCK_ROWS) this.#addBlock(best, query, { from, mask });
     return best.keys().map((slot) => this.rowidAt(slot));
   }
 
   /** The same among these slots only. */
-  nearestOf(slots: readonly number[], query: Int16Array, count: number): number[] {
+  nearestOf(slots: readonly number[], query: Int8Array, count: number): number[] {
     const best = new BestRows(count);
     for (const slot of slots) best.add(slot, this.#rows.dots(query, slot, 1)[0] ?? 0);
     return best.keys().map((slot) => this.rowidAt(slot));
   }
 
-  #addBlock(best: BestRows, query: Int16Array, { from, mask }: { from: number; mask: number }): void {
+  #addBlock(best: BestRows, query: Int8Array, { from, mask }: { from: number; mask: number }): void {
     const count = Math.min(BLOCK_ROWS, this.#used - from);
     const dots = this.#rows.dots(query, from, count);
     const sources = this.#sources.subarray(from, from + count);

@@ -37,13 +37,16 @@ export class RowMemory {
   }
 
   /** Bytes of one row; valid until the next `reserve`. */
-  row(slot: number): Int8Array {
-    return new Int8Array(this.#memory.buffer, this.#base + slot * this.stride, this.stride);
+  row(slot: number): Uint8Array {
+    return new Uint8Array(this.#memory.buffer, this.#base + slot * this.stride, this.stride);
   }
 
-  /** Compares the query with `count` (at most `BLOCK_ROWS`) rows from `slot` on; the results are valid until the next call. */
-  dots(query: Int16Array, slot: number, count: number): Int32Array {
-    new Int16Array(this.#memory.buffer, RESULTS_BYTES, this.stride).fill(0).set(query);
+  /**
+   * Compares the query with `count` (at most `BLOCK_ROWS`) rows from `slot` on; the results are valid until the next call.
+   * @param query two components for each byte of a row
+   */
+  dots(query: Int8Array, slot: number, count: number): Int32Array {
+    new Int8Array(this.#memory.buffer, RESULTS_BYTES, 2 * this.stride).fill(0).set(query);
     return this.#run(this.#kernel.dot, slot, count);
   }
 

@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 import type { Pacer } from "../pacer.ts";
 import type { VectorRow } from "../vector-store.ts";
 import { BestRows } from "./best-rows.ts";
-import { blobOf, cosine, hasDirection, vectorOf } from "./quantise.ts";
+import { blobOf, cosine, hasDirection, vectorOf } from "./similarity.ts";
 
 /** Rows that are read at once, in 1 to 2 ms; the pacer is asked between two pages. */
 const PAGE_ROWS = { "sqlite-vec": 512, "in-process": 64 };

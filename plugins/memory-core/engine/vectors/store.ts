@@ -4,16 +4,18 @@ import { IndexFault, reasonOf } from "../fault.ts";
 import { createPacer } from "../pacer.ts";
 import type { VectorRow, VectorStore } from "../vector-store.ts";
 import { BIT_STAGE_FROM, BitStage } from "./bit-stage.ts";
+import { encode, encodeQuery } from "./codes.ts";
 import { loadVectorExtension } from "./extension.ts";
 import { hasVectorKernel } from "./kernel.ts";
 import { maskOf, type VectorMatrix } from "./matrix.ts";
-import { loadMatrix } from "./matrix-loader.ts";
-import { blobOf, cosine, hasDirection, quantise, vectorOf } from "./quantise.ts";
+import { hasCodes, loadMatrix } from "./matrix-loader.ts";
 import { scanRows } from "./row-scan.ts";
+import { blobOf, cosine, hasDirection, vectorOf } from "./similarity.ts";
 import { markVec0Stale, Vec0Table } from "./vec0-table.ts";
 
-/** Minimum number of rows that the quantised stage passes to the exact one. */
-const MIN_RERANKED = 48;
+/** Rows that are compared exactly for each one wanted, and at least: what four bits a component lose is among them. */
+const RERANKED_FACTOR = 4;
+const MIN_RERANKED = 96;
 /** Up to here the extension's own search, which cannot be interrupted, takes no longer than a slice. */
 const VEC0_MAX_ROWS = 10_000;
 /** More neighbours than the extension gives. */
@@ -36,7 +38,7 @@ interface Wanted {
   signal: AbortSignal | undefined;
 }
 
-type Change = { rowid: number; source: MemorySource; q8: Int8Array } | { rowid: number; q8: undefined };
+type Change = { rowid: number; source: MemorySource; code: Uint8Array } | { rowid: number; code: undefined };
 
 /** The vectors of an index whose tables exist (`schema.ts`). */
 export function createVectorStore(db: Database, options: VectorStoreOptions): VectorStore {
@@ -88,19 +90,22 @@ class SqliteVectorStore implements VectorStore {
   put(rowid: number, source: MemorySource, vector: Float32Array): void {
     this.#dims ??= vector.length;
     if (vector.length !== this.#dims) throw new IndexFault("memory-dimension-mismatch", { expected: this.#dims, got: vector.length });
-    const q8 = quantise(vector);
-    this.#sql.put.run(rowid, vector.length, blobOf(vector), q8 ?? null);
+    const code = encode(vector);
+    this.#sql.put.run(rowid, vector.length, blobOf(vector));
+    if (code) this.#sql.codes?.put.run(rowid, source, code);
+    else this.#sql.codes?.remove.run(rowid);
     if (!this.#vec0) markVec0Stale(this.#db);
-    else if (q8) this.#vec0.put(rowid, source, vector);
+    else if (code) this.#vec0.put(rowid, source, vector);
     else this.#vec0.remove(rowid);
-    this.#open.push(q8 ? { rowid, source, q8 } : { rowid, q8 });
+    this.#open.push(code ? { rowid, source, code } : { rowid, code });
   }
 
   remove(rowid: number): void {
     if (this.#sql.remove.run(rowid).changes === 0) return;
+    this.#sql.codes?.remove.run(rowid);
     if (this.#vec0) this.#vec0.remove(rowid);
     else markVec0Stale(this.#db);
-    this.#open.push({ rowid, q8: undefined });
+    this.#open.push({ rowid, code: undefined });
   }
 
   committed(): void {
@@ -128,7 +133,9 @@ class SqliteVectorStore implements VectorStore {
       const loaded = this.#scansOnly ? undefined : this.#load();
       loaded?.catch(() => undefined); // the search that needs it says so
       if (this.#canAskVec0(k)) return this.#rank(query, this.#vec0?.nearest(query, k, sources) ?? []);
-      if (loaded && !this.#vec0) await loaded;
+      // The codes are read in a tenth of the time that comparing the stored vectors takes.
+      if (loaded && (this.#sql.codes || !this.#vec0)) await loaded;
+      if (signal?.aborted) throw new IndexFault("memory-sync-aborted", {});
       const rows = this.#matrix ? undefined : await this.#scan(wanted, () => this.#matrix !== undefined);
       if (rows) return rows;
     }
@@ -143,11 +150,11 @@ class SqliteVectorStore implements VectorStore {
   }
 
   #candidates(matrix: VectorMatrix, query: Float32Array, { k, sources }: { k: number; sources: readonly MemorySource[] }): number[] {
-    const q8 = quantise(query);
-    if (!q8) return [];
-    const count = Math.max(MIN_RERANKED, 2 * k);
+    const code = encodeQuery(query);
+    if (!code) return [];
+    const count = Math.max(MIN_RERANKED, RERANKED_FACTOR * k);
     const mask = maskOf(sources);
-    return this.#bits?.nearest(q8, mask, count) ?? matrix.nearest(Int16Array.from(q8), mask, count);
+    return this.#bits?.nearest(code, mask, count) ?? matrix.nearest(code.levels, mask, count);
   }
 
   /** Exact similarity, best first; a row whose vector is gone by now is left out. */
@@ -226,12 +233,12 @@ class SqliteVectorStore implements VectorStore {
     if (!matrix) return;
     try {
       for (const change of changes) {
-        if (!change.q8) {
+        if (!change.code) {
           matrix.remove(change.rowid);
           continue;
         }
-        const slot = matrix.put(change.rowid, change.source, change.q8);
-        this.#bits?.put(slot, change.q8);
+        const slot = matrix.put(change.rowid, change.source, change.code);
+        this.#bits?.put(slot, change.code);
       }
     } catch (error) {
       this.#giveUpMatrix(error);
@@ -252,11 +259,18 @@ class SqliteVectorStore implements VectorStore {
 }
 
 function prepareAll(db: Database) {
+  const codes = hasCodes(db) && {
+    put: db.prepare("INSERT OR REPLACE INTO chunk_codes(chunk_id, source, code) VALUES (?, ?, ?)"),
+    remove: db.prepare("DELETE FROM chunk_codes WHERE chunk_id = ?"),
+  };
   return {
     dims: db.prepare("SELECT dims FROM chunk_vectors LIMIT 1").pluck(),
-    put: db.prepare("INSERT OR REPLACE INTO chunk_vectors(chunk_id, dims, embedding, q8) VALUES (?, ?, ?, ?)"),
+    put: db.prepare("INSERT OR REPLACE INTO chunk_vectors(chunk_id, dims, embedding) VALUES (?, ?, ?)"),
     remove: db.prepare("DELETE FROM chunk_vectors WHERE chunk_id = ?"),
     embedding: db.prepare("SELECT embedding FROM chunk_vectors WHERE chunk_id = ?").pluck(),
-    bounded: db.prepare("SELECT count(*) FROM (SELECT 1 FROM chunk_vectors LIMIT ?)").pluck(),
+    // Counting rows reads their pages, and those of the codes are few.
+    bounded: db.prepare(`SELECT count(*) FROM (SELECT 1 FROM ${codes ? "chunk_codes" : "chunk_vectors"} LIMIT ?)`).pluck(),
+    /** Absent in an index of an older version. */
+    codes: codes || undefined,
   };
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MemorySource } from "../../index-settings.ts";
 import type { Database } from "../database.ts";
 import type { Pacer } from "../pacer.ts";
-import { blobOf, hasDirection, vectorOf } from "./quantise.ts";
+import { blobOf, hasDirection, vectorOf } from "./similarity.ts";
 
 /** Row of `meta`: vectors were written while the extension was not at hand, so the table lacks them. */
 const STALE_KEY = "vec0_stale";

@@ -1,7 +1,5 @@
 /** A shorter vector points nowhere; its direction is noise. */
-const MIN_NORM = 1e-10;
-/** Range covered by int8: components of unit vectors are spread around 1/√d, and few are beyond five times that. */
-const SPREAD = 5;
+export const MIN_NORM = 1e-10;
 
 /** Cosine similarity, 0 when either vector has no direction. Both have the same length. */
 export function cosine(a: Float32Array, b: Float32Array): number {
@@ -24,14 +22,10 @@ export function hasDirection(vector: Float32Array): boolean {
   return normOf(vector) >= MIN_NORM;
 }
 
-/** The direction of a vector in one byte a component; undefined when it has none. */
-export function quantise(vector: Float32Array): Int8Array | undefined {
-  const norm = normOf(vector);
-  if (!(norm >= MIN_NORM)) return undefined;
-  const scale = (127 * Math.sqrt(vector.length)) / SPREAD / norm;
-  const bytes = new Int8Array(vector.length);
-  for (let i = 0; i < vector.length; i++) bytes[i] = Math.max(-127, Math.min(127, Math.round((vector[i] ?? 0) * scale)));
-  return bytes;
+export function normOf(vector: Float32Array): number {
+  let sum = 0;
+  for (const value of vector) sum += value * value;
+  return Math.sqrt(sum);
 }
 
 /** A float32 blob as a vector, copied: blobs of a database need not be aligned. */
@@ -42,10 +36,4 @@ export function vectorOf(blob: Uint8Array): Float32Array {
 /** Little-endian float32, as it is stored; all processors Node runs on are little-endian. */
 export function blobOf(vector: Float32Array): Buffer {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-}
-
-function normOf(vector: Float32Array): number {
-  let sum = 0;
-  for (const value of vector) sum += value * value;
-  return Math.sqrt(sum);
 }
