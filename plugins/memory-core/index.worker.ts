@@ -1,20 +1,29 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import { collectGarbage } from "./engine/collect-garbage.ts";
 import { IndexEngine } from "./engine/engine.ts";
 import { IndexFault, reasonOf } from "./engine/fault.ts";
 import { createHostCalls } from "./engine/host.ts";
 import type { IndexThreadData } from "./index-worker-host.ts";
 import { createActivity } from "./thread-activity.ts";
-import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerRequest } from "./worker-protocol.ts";
+import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerNews, WorkerRequest } from "./worker-protocol.ts";
 
 /** Several heartbeats for each look of the main thread. */
 const BEAT_MS = 250;
+/** A sync that took this long has left much behind. */
+const LONG_SYNC_MS = 1_000;
 const port = parentPort;
 const { settings, activity: memory, quarantined, hold } = workerData as IndexThreadData;
 const held = new Int32Array(hold);
 const post = (message: WorkerMessage, moved: ArrayBuffer[] = []) => port?.postMessage(message, moved);
 const host = createHostCalls(post);
 const activity = createActivity(memory);
-const engine = new IndexEngine(settings, post, { host, guard: { activity, quarantined }, isHeld: () => Atomics.load(held, 0) === 1 });
+const engine = new IndexEngine(settings, tell, {
+  host,
+  guard: { activity, quarantined },
+  isHeld: () => Atomics.load(held, 0) === 1,
+  released: collectGarbage,
+});
 activity.beat();
 setInterval(activity.beat, BEAT_MS).unref();
 
@@ -28,6 +37,11 @@ port?.on("message", (request: WorkerRequest | HostAnswer) => {
     (error) => post({ id: request.id, fault: toFault(error) }),
   );
 });
+
+function tell(news: WorkerNews): void {
+  post(news);
+  if (news.news === "synced" && news.ms >= LONG_SYNC_MS) void wait(0, undefined, { ref: false }).then(collectGarbage);
+}
 
 async function answer({ id, method, params }: WorkerRequest): Promise<unknown> {
   switch (method) {

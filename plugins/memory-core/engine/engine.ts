@@ -15,6 +15,7 @@ import type { Wait } from "./embedding/retry.ts";
 import { type GetOutcome, getMemoryFile, type LineRange } from "./get-file.ts";
 import { type Host, noHost } from "./host.ts";
 import { isKeywordOnly } from "./identity.ts";
+import { type IdleVectors, watchIdleVectors } from "./idle-vectors.ts";
 import { createLiveIndex, type LiveIndex, type OpenLiveIndex } from "./live-index.ts";
 import type { RebuildStep } from "./rebuild.ts";
 import { createSearcher, type Searcher } from "./searcher.ts";
@@ -29,6 +30,8 @@ export interface EngineOptions {
   guard?: DocumentGuardOptions;
   /** See `PacerOptions`. */
   isHeld?: () => boolean;
+  /** Called when vectors have left memory. */
+  released?: () => void;
   /** Called at each moment of a rebuild, for tests. */
   step?: (step: RebuildStep) => void;
   /** Replaces the waiting between attempts, for tests. */
@@ -45,13 +48,14 @@ export class IndexEngine {
   readonly #live: LiveIndex;
   readonly #scheduler: SyncScheduler;
   readonly #searcher: Searcher;
+  readonly #idleVectors: IdleVectors;
   /** The library of vectors may lie on a disk that does not answer. */
   readonly #ready: Promise<void>;
 
   constructor(
     settings: IndexSettings,
     tell: (news: WorkerNews) => void,
-    { host = noHost, guard: guardOptions, isHeld, step, wait }: EngineOptions = {},
+    { host = noHost, guard: guardOptions, isHeld, released = () => undefined, step, wait }: EngineOptions = {},
   ) {
     this.#settings = settings;
     this.#tell = tell;
@@ -69,6 +73,7 @@ export class IndexEngine {
     const changed = () => this.#tellState();
     this.#scheduler = createSyncScheduler({ settings, live, host, guard, openVectors, tell, changed, isHeld, step, wait });
     this.#searcher = createSearcher({ settings, live, scheduler: this.#scheduler, host, guard, tell });
+    this.#idleVectors = watchIdleVectors({ opened: () => live.opened(), isHeld: isHeld ?? (() => false), released });
     this.#ready = probeVectorExtension(settings.vector);
   }
 
@@ -126,6 +131,7 @@ export class IndexEngine {
 
   async close(): Promise<{ closed: true }> {
     this.#searcher.close();
+    this.#idleVectors.close();
     await this.#scheduler.close();
     this.#live.close();
     return { closed: true };

@@ -178,6 +178,32 @@ describe("a new index", () => {
   });
 });
 
+test("an index of the version before answers with its vectors, and the one made in its place takes them", async () => {
+  asked();
+  await index.close();
+  makeOlder(ws.settings.dbPath);
+  await index.reopen(testFacts());
+  expect(await index.search("klmnopqrst")).toMatchObject({ mode: "hybrid" });
+  expect(asked()).toEqual([]);
+
+  await index.sync();
+
+  expect(asked()).toEqual([]);
+  const db = new Sqlite(ws.settings.dbPath, { readonly: true });
+  expect(db.prepare("SELECT count(*) FROM chunk_codes").pluck().get()).toBe(26);
+  db.close();
+  expectRightVectors();
+});
+
+/** Tables as version 2 had them. */
+function makeOlder(dbPath: string): void {
+  const db = new Sqlite(dbPath);
+  db.exec("DROP TABLE chunk_codes; ALTER TABLE chunk_vectors ADD COLUMN q8 BLOB; DROP INDEX idx_chunks_text");
+  const identity = db.prepare("SELECT value FROM meta WHERE key = 'memory_index_meta_v1'").pluck().get() as string;
+  db.prepare("UPDATE meta SET value = ? WHERE key = 'memory_index_meta_v1'").run(JSON.stringify({ ...JSON.parse(identity), schemaVersion: 2 }));
+  db.close();
+}
+
 test("an index without the list of texts gets one", async () => {
   asked();
   await index.close();

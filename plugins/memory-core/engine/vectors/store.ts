@@ -62,6 +62,8 @@ class SqliteVectorStore implements VectorStore {
   #scans = 0;
   #matrix: VectorMatrix | undefined;
   #bits: BitStage | undefined;
+  /** Time of the last search, by the monotonic clock. */
+  #searchedAtMs = 0;
   /** No matrix on this machine: every search reads the stored vectors. */
   #scansOnly: boolean;
 
@@ -128,6 +130,7 @@ class SqliteVectorStore implements VectorStore {
 
   async search(query: Float32Array, k: number, sources: readonly MemorySource[], signal?: AbortSignal): Promise<VectorRow[]> {
     if (query.length !== this.#dims || !hasDirection(query) || k < 1 || sources.length === 0) return [];
+    this.#searchedAtMs = performance.now();
     const wanted: Wanted = { query, k, sources, signal };
     if (!this.#matrix) {
       const loaded = this.#scansOnly ? undefined : this.#load();
@@ -141,6 +144,13 @@ class SqliteVectorStore implements VectorStore {
     }
     if (this.#matrix) return this.#rank(query, this.#candidates(this.#matrix, query, { k, sources })).slice(0, k);
     return (await this.#scan(wanted)) ?? [];
+  }
+
+  releaseIdle(idleMs: number): boolean {
+    if (!this.#matrix || performance.now() - this.#searchedAtMs < idleMs) return false;
+    this.#matrix = undefined;
+    this.#bits = undefined;
+    return true;
   }
 
   close(): void {
