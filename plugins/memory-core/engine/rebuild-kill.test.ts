@@ -23,8 +23,9 @@ beforeAll(() => {
   execFileSync(process.execPath, ["--input-type=module", "-e", compile, compiled], { cwd: root, timeout: 60_000 });
 }, 60_000);
 
-/** Rebuilds for ever with vectors of its own; `killAt` of the second rebuild is its end. */
-const program = ({ settings, killAt }: { settings: unknown; killAt: RebuildStep | undefined }) => `
+/** Rebuilds for ever with vectors of its own, or changes a note again and again; `killAt` of the second rebuild is its end. */
+const program = ({ settings, killAt, edits }: { settings: unknown; killAt: RebuildStep | undefined; edits: string | undefined }) => `
+  import { writeFileSync } from "node:fs";
   import { IndexEngine } from ${JSON.stringify(pathToFileURL(join(compiled, "plugins/memory-core/engine/engine.js")).href)};
   const vector = (text) => Float32Array.from({ length: ${TEST_DIMS} }, (_, i) => Math.sin(i * text.length + i));
   const host = { call: async (method, { texts }) => texts.map(vector) };
@@ -38,7 +39,12 @@ const program = ({ settings, killAt }: { settings: unknown; killAt: RebuildStep 
   await engine.sync({ force: false, reason: "test" });
   isReady = true;
   process.stdout.write("ready\\n");
-  for (;;) await engine.sync({ force: true, reason: "test" });
+  const note = ${JSON.stringify(edits ?? null)};
+  for (let round = 0; ; round++) {
+    if (note !== null) writeFileSync(note, Array.from({ length: 400 }, (_, i) => "edit " + round + " of line " + i + " of this note").join("\\n"));
+    await engine.sync({ force: note === null, reason: "test" });
+    if (note !== null) process.stdout.write("edited\\n");
+  }
 `;
 
 let ws: TestWorkspace;
@@ -52,8 +58,8 @@ afterEach(() => {
   ws.remove();
 });
 
-function start(killAt?: RebuildStep): { output(): string; kill(): Promise<void>; ended: Promise<NodeJS.Signals | null> } {
-  const started = spawn(process.execPath, ["--input-type=module", "-e", program({ settings: ws.settings, killAt })], {
+function start({ killAt, edits }: { killAt?: RebuildStep; edits?: string } = {}): { output(): string; kill(): Promise<void>; ended: Promise<NodeJS.Signals | null> } {
+  const started = spawn(process.execPath, ["--input-type=module", "-e", program({ settings: ws.settings, killAt, edits })], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   child = started;
@@ -113,7 +119,7 @@ const steps: RebuildStep[] = [
 test.each(steps)(
   "killed at %s, the index answers at once, is whole, and leaves nothing behind",
   async (step) => {
-    const rebuilding = start(step);
+    const rebuilding = start({ killAt: step });
     expect(await rebuilding.ended).toBe("SIGKILL");
     expect(rebuilding.output()).toContain("ready");
     await expectRecovered();
@@ -134,4 +140,14 @@ test("killed at random moments of a rebuild, too", async () => {
     await expectRecovered();
   }
   expect(left).toBeGreaterThan(0); // else no kill hit a rebuild and the test showed nothing
+}, 120_000);
+
+test("killed while a note is written again and again, each passage has its vector and its code", async () => {
+  for (let round = 0; round < 3; round++) {
+    const editing = start({ edits: ws.path("memory/0.md") });
+    await eventually(() => editing.output().split("edited").length > 3, 30_000);
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 50)); // a random moment is the point
+    await editing.kill();
+    await expectRecovered();
+  }
 }, 120_000);
