@@ -1,7 +1,7 @@
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
 import { wordVector } from "../test-host.ts";
+import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
 import { IDLE_MS, watchIdleVectors } from "./idle-vectors.ts";
 
 let index: TestIndex;

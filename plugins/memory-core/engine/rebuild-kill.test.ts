@@ -58,7 +58,11 @@ afterEach(() => {
   ws.remove();
 });
 
-function start({ killAt, edits }: { killAt?: RebuildStep; edits?: string } = {}): { output(): string; kill(): Promise<void>; ended: Promise<NodeJS.Signals | null> } {
+function start({ killAt, edits }: { killAt?: RebuildStep; edits?: string } = {}): {
+  output(): string;
+  kill(): Promise<void>;
+  ended: Promise<NodeJS.Signals | null>;
+} {
   const started = spawn(process.execPath, ["--input-type=module", "-e", program({ settings: ws.settings, killAt, edits })], {
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -7,8 +7,7 @@ export const IDENTITY_KEY = "memory_index_meta_v1";
  * Finds passages by their text, the heading path included; keyword-only indexes have nothing to look up. Half of a hash tells texts apart well enough to
  * begin with, at a third of its size.
  */
-export const TEXT_INDEX_SQL =
-  "CREATE INDEX IF NOT EXISTS idx_chunks_text ON chunks(substr(hash, 1, 16), trail) WHERE model <> 'fts-only'";
+export const TEXT_INDEX_SQL = "CREATE INDEX IF NOT EXISTS idx_chunks_text ON chunks(substr(hash, 1, 16), trail) WHERE model <> 'fts-only'";
 
 /**
  * Tables of an index. `chunks_fts` has no content of its own: snippets come from `chunks`, rows meet by rowid. `chunks_vec` is made with the first vector.

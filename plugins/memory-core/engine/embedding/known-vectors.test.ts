@@ -7,7 +7,10 @@ import { createTestWorkspace, type TestWorkspace } from "../../test-workspace.ts
 import { embeddedText, passagesOf } from "../passages.ts";
 
 /** Lines that cost 60 characters: 26 of them are a passage, with room for 40 more, and the last six begin the next one. */
-const lines = Array.from({ length: 520 }, (_, i) => `line ${String(i).padStart(4, "0")} ${"abcdefghij klmnopqrst uvwxyzabcd efghijklmnop qrs"}`);
+const lines = Array.from(
+  { length: 520 },
+  (_, i) => `line ${String(i).padStart(4, "0")} ${"abcdefghij klmnopqrst uvwxyzabcd efghijklmnop qrs"}`,
+);
 const note = `${lines.join("\n")}\n`;
 const path = "memory/long.md";
 
@@ -200,7 +203,9 @@ function makeOlder(dbPath: string): void {
   const db = new Sqlite(dbPath);
   db.exec("DROP TABLE chunk_codes; ALTER TABLE chunk_vectors ADD COLUMN q8 BLOB; DROP INDEX idx_chunks_text");
   const identity = db.prepare("SELECT value FROM meta WHERE key = 'memory_index_meta_v1'").pluck().get() as string;
-  db.prepare("UPDATE meta SET value = ? WHERE key = 'memory_index_meta_v1'").run(JSON.stringify({ ...JSON.parse(identity), schemaVersion: 2 }));
+  db.prepare("UPDATE meta SET value = ? WHERE key = 'memory_index_meta_v1'").run(
+    JSON.stringify({ ...JSON.parse(identity), schemaVersion: 2 }),
+  );
   db.close();
 }
 

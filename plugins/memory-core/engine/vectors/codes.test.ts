@@ -31,7 +31,9 @@ test("a code depends on the direction alone", () => {
 
 test("codes are the same in every process and version: they are stored", () => {
   const [vector] = randomVectors(1, 96, seededRandom(2)) as [Float32Array];
-  expect(Buffer.from(encode(vector) ?? []).toString("hex")).toMatchInlineSnapshot(`"c5998c65a87595a62b947188488a88376477b964b57568d5567a31499d84c39552651b676bb96c9c738c8a366af8735b00000000000000000000000000000000"`);
+  expect(Buffer.from(encode(vector) ?? []).toString("hex")).toMatchInlineSnapshot(
+    `"c5998c65a87595a62b947188488a88376477b964b57568d5567a31499d84c39552651b676bb96c9c738c8a366af8735b00000000000000000000000000000000"`,
+  );
 });
 
 test("what has no direction has no code and no similarity", () => {
