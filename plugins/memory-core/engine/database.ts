@@ -9,8 +9,11 @@ export type Database = Sqlite.Database;
 
 const PAGE_SIZE = 8192;
 const CACHE_KIB = 16_384;
-/** Cache of an index that is being built: segments are joined in memory rather than on disk. */
-const BUILD_CACHE_KIB = 65_536;
+/**
+ * Cache of an index that is being built. With 64 MB, in which most segments could be joined, it was hardly quicker, and the thread kept 50 MB of them for good: what is
+ * freed in small pieces does not go back to the system.
+ */
+const BUILD_CACHE_KIB = 16_384;
 /** Time a write of another process is waited for. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
