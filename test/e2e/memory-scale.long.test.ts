@@ -102,13 +102,16 @@ const ask = (at: number) =>
 const rowOf = (path: string) => Number(/\d+/.exec(path)?.[0]);
 
 describe.each(["after it was made", "after a restart"])("an index of 200,000 passages, %s,", () => {
-  beforeAll(() => {
+  beforeAll(async () => {
     index = open();
+    await index.status(); // the thread runs: in a gateway it begins to watch the notes at the start
   });
   afterAll(() => index.close());
 
   test("answers its first searches by meaning, within their limit", async () => {
+    const begun = performance.now();
     const replies = await Promise.all([ask(0), ask(1), ask(2)]);
+    process.stdout.write(`\nfirst searches: ${Math.round(performance.now() - begun)} ms\n`);
     for (const [at, reply] of replies.entries()) {
       expect(reply).toMatchObject({ mode: "hybrid", partial: false });
       expect(reply.degraded).toBeUndefined();

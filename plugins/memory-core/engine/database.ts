@@ -8,7 +8,7 @@ import { IDENTITY_KEY, schemaSql } from "./schema.ts";
 export type Database = Sqlite.Database;
 
 const PAGE_SIZE = 8192;
-const CACHE_KIB = 16_384;
+const CACHE_KIB = 6_144;
 /**
  * Cache of an index that is being built. With 64 MB, in which most segments could be joined, it was hardly quicker, and the thread kept 50 MB of them for good: what is
  * freed in small pieces does not go back to the system.
