@@ -47,15 +47,33 @@ function createSigns(seed: number): () => 1 | -1 {
   };
 }
 
+/** Two steps at a time, which halves the reads and writes, and a last one where their number is odd. */
 function transform(values: Float32Array, from: number, size: number): void {
-  for (let half = 1; half < size; half *= 2) {
-    for (let start = from; start < from + size; start += 2 * half) {
-      for (let i = start; i < start + half; i++) {
-        const a = values[i] as number;
-        const b = values[i + half] as number;
-        values[i] = a + b;
-        values[i + half] = a - b;
-      }
-    }
+  let half = 1;
+  for (; 4 * half <= size; half *= 4) {
+    for (let start = from; start < from + size; start += 4 * half) quarters(values, start, half);
+  }
+  for (let i = from; half < size && i < from + half; i++) {
+    const a = values[i] as number;
+    const b = values[i + half] as number;
+    values[i] = a + b;
+    values[i + half] = a - b;
+  }
+}
+
+function quarters(values: Float32Array, start: number, length: number): void {
+  for (let i = start; i < start + length; i++) {
+    const a = values[i] as number;
+    const b = values[i + length] as number;
+    const c = values[i + 2 * length] as number;
+    const d = values[i + 3 * length] as number;
+    const ab = a + b;
+    const cd = c + d;
+    const aMinusB = a - b;
+    const cMinusD = c - d;
+    values[i] = ab + cd;
+    values[i + length] = aMinusB + cMinusD;
+    values[i + 2 * length] = ab - cd;
+    values[i + 3 * length] = aMinusB - cMinusD;
   }
 }

@@ -24,7 +24,8 @@ export function hasDirection(vector: Float32Array): boolean {
 
 export function normOf(vector: Float32Array): number {
   let sum = 0;
-  for (const value of vector) sum += value * value;
+  // By index: an iterator takes several times as long.
+  for (let i = 0; i < vector.length; i++) sum += (vector[i] as number) ** 2;
   return Math.sqrt(sum);
 }
 
