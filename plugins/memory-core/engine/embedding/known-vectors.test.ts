@@ -167,7 +167,7 @@ describe("a new index", () => {
     expect(asked()).toHaveLength(26);
   });
 
-  test.each([
+  test.each<[string, Partial<ReturnType<typeof testFacts>>]>([
     ["provider", { id: "other" }],
     ["model", { model: "other" }],
     ["task or address", { providerKey: "other" }],
