@@ -130,6 +130,9 @@ interface OutboundIds {
   part?: { index: number; of: number };
 }
 
+/** Way that the message of a run came. */
+export type RunSurface = "webchat" | "channel" | "rpc" | "http" | "hook" | "internal";
+
 const session = ["agentId", "sessionKeyPrefix"] as const;
 const run = ["agentId", "sessionKeyPrefix", "trigger"] as const;
 const texts = { permissions: ["hooks.conversation"] } as const;
@@ -243,16 +246,23 @@ export const hooks = {
   "prompt.build": hook<
     Omit<RunIds, "runId"> & {
       trigger: string;
+      /** Text that people wrote for this turn. */
+      prompt: string;
+      /** Way that the message came: `webchat`, by the methods of the chat; `channel`; `rpc`, from another client; `http`; `hook`; `internal`, from a plugin. */
+      surface: RunSurface;
       system: readonly string[];
       context: readonly string[];
       tools: readonly string[];
       /** Place on a channel that the message comes from. */
       place?: MessageRoute;
+      /** Remarks of plugins on what they did to the prompt: `svc sessions explain` shows them, and no model reads them. The first twenty, cut to 500 characters, are kept. */
+      notes?: readonly string[];
     }
   >()("modify", "system prompt parts, context for this run and tool names; adding text is free, tools can only be narrowed", {
     permissions: ["hooks.conversation", "hooks.prompt"],
     filters: run,
-    check: (e) => ([e.system, e.context, e.tools].every(isTexts) ? undefined : "system, context and tools must be lists of texts"),
+    check: (e) =>
+      [e.system, e.context, e.tools, e.notes ?? []].every(isTexts) ? undefined : "system, context, tools and notes must be lists of texts",
   }),
   "agent.before": hook<RunIds & { prompt: string; trigger: string }>()("gate", "a run is about to start", {
     permissions: ["hooks.conversation", "hooks.gate"],

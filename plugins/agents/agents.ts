@@ -29,6 +29,7 @@ import { sessionFindings } from "./sessions/doctor.ts";
 import { createSessionEnds } from "./sessions/ends.ts";
 import { injectNote } from "./sessions/inject.ts";
 import { createMaintenanceJob, type MaintenanceJob } from "./sessions/maintenance-job.ts";
+import { showNotice } from "./sessions/notice.ts";
 import { forgetRequest } from "./sessions/stateless.ts";
 import { Subscriptions } from "./sessions/subscriptions.ts";
 import { wireSession } from "./sessions/wire.ts";
@@ -145,6 +146,7 @@ function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents
       const { agentId, sessionKey } = kit.directory.resolve(target);
       return injectNote(kit, sessionKey, { text, label, id, makeFor: agentId });
     },
+    notice: (note) => showNotice(kit, note),
     systemEvent: (request) => enqueueSystemEvent(kit, heartbeats, request),
     wake({ reason, mode, isOwn, ...target }) {
       const { agentId, sessionKey } = kit.directory.resolve(target);

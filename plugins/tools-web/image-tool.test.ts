@@ -46,7 +46,7 @@ const agents = () => ({
   list: () => [{ id: "main", workspace: join(folder, "workspace") } as AgentInfo],
   async ask(question: ModelQuestion) {
     questions.push(question);
-    return { text: says(), model: "lab/seer" };
+    return { text: says(), model: "lab/seer", messages: [] };
   },
 });
 const call = { agentId: "main", sessionKey: "agent:main:main", runId: "r1", signal: AbortSignal.timeout(30_000) } as ToolCall;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./common.ts";
 import type { MessageRoute, OutboundRequest } from "./messaging.ts";
-import type { ModelInput, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage, UserPart } from "./model.ts";
+import type { ModelInput, ModelMessage, ModelSampling, ModelToolSpec, RunTrigger, ToolChoice, Usage, UserPart } from "./model.ts";
 import type { OperatorScope } from "./rpc.ts";
 import type { MessageBlock, QueueMode } from "./store-rows.ts";
 import type { RunOrigin, ToolResult } from "./tool.ts";
@@ -209,6 +209,8 @@ export interface ChatCommand {
   help: string;
   /** Scope that a client needs. */
   scope: "write" | "approvals" | "admin";
+  /** Scope that a client needs for this text behind the name; undefined: `scope`. */
+  scopeFor?(argument: string): ChatCommand["scope"] | undefined;
   /** On a channel only those of `commands.ownerAllowFrom` may give it. */
   isForOwners: boolean;
   /** Does it; called again when a message is delivered twice. Resolves with the answer for its author. */
@@ -228,15 +230,32 @@ export interface ChatCommandCall {
 /** One question to a model outside of every conversation. */
 export interface ModelQuestion {
   agentId: string;
-  /** Its own model answers, with the fallbacks of the agent, where it reads all of `content`. */
+  /** Its own model answers, with the fallbacks of the agent, where it reads all of `content`. Tools are called for it. */
   sessionKey: string;
-  /** Run that the question is part of: its model answers, and it counts the tokens. Without one at work nobody counts them. */
+  /** Run that the question is part of: the model of it or of its session answers, it counts the tokens, and tools have no more rights than it. Without one at work nobody counts them. */
   runId?: string;
   system: string;
   content: UserPart[];
+  /** Asked before those of the session: `provider/model`, a bare id or an alias. One that nobody offers is passed over. */
+  model?: string;
+  /** Only a model that the question, the run, its session or the agent names is asked, not the first one that is ready. */
+  isNamedOnly?: boolean;
   /** Answers where no model of the session is known to read `content`: `provider/model`, a bare id or an alias. One whose provider does not say what it reads is believed to. */
   otherwise?: string;
+  /** Thinking level; default `off`. */
+  thinking?: string;
+  /** Names of tools that the model may call meanwhile, as far as the policy of the agent lets it: in at most four answers, at most eight calls each. Default: none. */
+  tools?: readonly string[];
   signal: AbortSignal;
+}
+
+/** Answer to such a question. */
+export interface ModelAnswer {
+  text: string;
+  /** `provider/model` that answered last. */
+  model: string;
+  /** Everything that followed the question: calls of tools, their results, the answer itself. */
+  messages: ModelMessage[];
 }
 
 /** Service `agents@1`. */
@@ -261,10 +280,15 @@ export interface Agents {
    */
   modelInput(choice: { agentId?: string; sessionKey?: string; model?: string }): Promise<ModelInput[]>;
   /**
-   * Asks a model one question, without tools; nothing of it is stored. Takes at most 120 s, retries and fallbacks included. `model`: which one answered.
+   * Asks a model one question; nothing of it is stored. Takes at most 120 s, retries, fallbacks and tools included. The embedded model is never asked.
    * @throws {SvcError} `model-cannot-read` when no model is known that reads all of it; a model fault; as `run`
    */
-  ask(question: ModelQuestion): Promise<{ text: string; model: string }>;
+  ask(question: ModelQuestion): Promise<ModelAnswer>;
+  /**
+   * Shows a line in the agent's name to the clients that follow a session. Nothing is stored, no model reads it, and no channel gets it.
+   * @throws as `run`
+   */
+  notice(note: { agentId?: string; sessionKey: string; text: string }): Promise<void>;
   /**
    * The command that a message is: `/help`, `/status`, `/stop`, `/queue <mode>`, `/model`, `/think`, `/compact`, `/usage`, `/tools`, a trigger of `session.resetTriggers`, or one of a plugin
    * (`ChatCommand`). `rest`: the message for the new transcript behind a trigger; run that with `transcript: "fresh"`. Undefined for a message that is for the agent. Who may command is for the

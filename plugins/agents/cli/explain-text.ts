@@ -17,6 +17,10 @@ export function explainText(run: Explained, { isFull, localTime }: { isFull: boo
     ...section("Asked", textLines(run.asked)),
     ...section("Answered", textLines(run.answer)),
     ...section("Requests to models", [...run.attempts.map(attemptLine), ...run.asides.map(asideLine)]),
+    ...section(
+      "Plugins about the prompt",
+      run.remarks.map((remark) => printableLine(remark)),
+    ),
     ...section("Tools", run.tools.flatMap(toolLines)),
     ...section("Sources", run.sources.map(sourceLine)),
     ...(run.prompt
@@ -79,7 +83,7 @@ function attemptLine({
 const asides = {
   summary: "summary of older messages",
   notes: "notes before a summary",
-  question: "question of a tool",
+  question: "question of a tool or plugin",
 } as const satisfies Record<Explained["asides"][number]["what"], string>;
 
 function asideLine({ what, usage }: Explained["asides"][number]): string {

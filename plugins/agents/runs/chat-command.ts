@@ -35,7 +35,8 @@ export function chatCommandOf(kit: CommandNames, message: string): FoundCommand 
 /** Scope that a message needs of a client: that of the method which does the same as its command. */
 export function scopeOfMessage(kit: CommandNames, message: string): "write" | "approvals" | "admin" {
   const found = chatCommandOf(kit, message);
-  if (found?.name === "plugin") return pluginCommandIn(kit, message.trim())?.command.scope ?? "write";
+  const own = found?.name === "plugin" ? pluginCommandIn(kit, message.trim()) : undefined;
+  if (own) return own.command.scopeFor?.(own.argument) ?? own.command.scope;
   const isReset = isResetMessage(kit.config.session.resetTriggers, message);
   return isReset || sessionCommandIn(message.trim())?.name === "compact" ? "admin" : "write";
 }

@@ -1,4 +1,4 @@
-import { agentSetting, type ModelToolSpec, type SessionRow } from "svc/sdk";
+import { agentSetting, type ModelToolSpec, type RunSurface, type SessionRow } from "svc/sdk";
 import { whileAlive } from "../common/abort.ts";
 import { digestOf } from "../common/digest.ts";
 import { optionalService } from "../common/optional-service.ts";
@@ -86,9 +86,14 @@ async function hooked(run: Run, kit: Kit, given: Pick<Parts, "system" | "tools">
   const ids = { agentId: run.agent.id, sessionKey: run.sessionKey };
   const meta = { signal: run.signal, runId: run.id, ...ids };
   const { trigger, place } = run.request;
-  const event = { ...ids, trigger, ...parts, ...(place ? { place } : {}) };
+  const event = { ...ids, trigger, prompt: run.prompt, surface: surfaceOf(run), ...parts, ...(place ? { place } : {}) };
   const changed = await whileAlive(kit.ctx.runHook("prompt.build", event, meta), run.signal);
+  run.trace.remark(changed.notes ?? []);
   return { system: changed.system, context: changed.context, tools: changed.tools.filter((t) => parts.tools.includes(t)) };
+}
+
+function surfaceOf({ family, request }: Run): RunSurface {
+  return family === "chat" ? "webchat" : request.actor.kind;
 }
 
 /** Asks the memory how it cites, because the answer has to do the same; `auto` cites in direct chats only. */

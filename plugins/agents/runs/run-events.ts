@@ -154,7 +154,7 @@ export class RunEvents {
   }
 
   /** A note that no run wrote, as a chat view shows it. */
-  note(session: SessionRow, { id, content, ts }: MessageRow): void {
+  note(session: SessionRow, { id, content, ts }: Pick<MessageRow, "id" | "content" | "ts">): void {
     const message = {
       role: "assistant",
       content: content.map((b) => (b.type === "text" ? { ...b, text: visibleText(b.text) } : b)),

@@ -80,7 +80,8 @@ describe("prompt.build", () => {
       ctx.registerTool({ name: "say", description: "", input: z.object({}), run: () => "said" });
       ctx.registerTool({ name: "shout", description: "", input: z.object({}), run: () => "SAID" });
       ctx.on("prompt.build", (event) => {
-        seen.push({ trigger: event.trigger, context: [...event.context] });
+        const { trigger, surface, prompt } = event;
+        seen.push({ trigger, surface, prompt, context: [...event.context] });
         return { ...event, context: ["CONTEXT"], system: [...event.system, "SYSTEM"], tools: ["say", "made_up"] };
       });
     });
@@ -92,7 +93,7 @@ describe("prompt.build", () => {
     expect(system.indexOf("CONTEXT")).toBeGreaterThan(system.indexOf("# Here"));
     expect(system.indexOf("# Here")).toBeGreaterThan(system.indexOf("SYSTEM"));
     expect(tools.map((t) => t.name)).toEqual(["say"]);
-    expect(seen).toEqual([{ trigger: "user", context: [] }]);
+    expect(seen).toEqual([{ trigger: "user", surface: "rpc", prompt: expect.any(String), context: [] }]);
   });
 
   test("that returns something else than texts leaves the prompt as it was", async () => {

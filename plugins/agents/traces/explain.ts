@@ -53,6 +53,7 @@ export async function explainRun(kit: Kit, params: ParamsOf<"sessions.explain">)
   const {
     attempts,
     asides = [],
+    remarks = [],
     cut = [],
     joined = [],
     tools: _,
@@ -74,6 +75,7 @@ export async function explainRun(kit: Kit, params: ParamsOf<"sessions.explain">)
     answer: await shown.text(visibleText(answerIn(read.own))),
     attempts: await Promise.all(attempts.map((one) => wireAttempt(one, shown))),
     asides,
+    remarks: await Promise.all(remarks.map((text) => shown.text(text))),
     tools: await wireCalls(read.calls, shown),
     sources: sourcesOf(read.calls),
     ...(read.attempt ? { prompt: await wirePrompt(kit, { ...read, attempt: read.attempt }, shown) } : {}),

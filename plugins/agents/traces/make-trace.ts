@@ -45,6 +45,7 @@ export async function makeTrace(run: Run, outcome: RunOutcome, { redact, isKnown
   const lists = await Promise.all(trace.lists.map(({ messages, chars }) => storedList(messages, chars, redact)));
   const cut = limitLiterals(lists);
   const { attempts, tools, asides } = trace;
+  const remarks = await Promise.all(trace.remarks.map((text) => redact(text)));
   for (const attempt of attempts) if (attempt.error !== undefined) attempt.error = await redact(attempt.error);
   const made: StoredTrace = {
     v: 1,
@@ -55,6 +56,7 @@ export async function makeTrace(run: Run, outcome: RunOutcome, { redact, isKnown
     attempts,
     tools,
     ...(asides.length === 0 ? {} : { asides }),
+    ...(remarks.length === 0 ? {} : { remarks }),
     ...cutNote([...cut, ...leftOut(trace)]),
   };
   const blocks = new Map<string, StoredBlock>();

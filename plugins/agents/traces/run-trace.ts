@@ -1,4 +1,13 @@
-import { type AssistantPart, type Clock, isModelError, type ModelMessage, type ModelRequest, type ModelToolSpec, messageOf } from "svc/sdk";
+import {
+  type AssistantPart,
+  type Clock,
+  cutEnd,
+  isModelError,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelToolSpec,
+  messageOf,
+} from "svc/sdk";
 import { cutMiddle } from "../common/cut.ts";
 import { withCost } from "../models/cost.ts";
 import type { TurnResult } from "../models/turn.ts";
@@ -15,6 +24,8 @@ const MAX_ASIDES = 20;
 /** Longest text of one message that no transcript has. */
 const MAX_LITERAL_CHARS = 8_192;
 const MAX_ERROR_CHARS = 500;
+const MAX_REMARKS = 20;
+const MAX_REMARK_CHARS = 500;
 
 /** The part of a prompt that a trace is made of. */
 export interface TracedPrompt {
@@ -55,6 +66,8 @@ export class RunTrace {
   readonly attempts: StoredAttempt[] = [];
   readonly tools: StoredToolUse[] = [];
   readonly asides: StoredAside[] = [];
+  /** Remarks of plugins on the prompt. */
+  readonly remarks: string[] = [];
   /** Requests, calls and lists that there was no room for. */
   readonly leftOut = { attempts: 0, tools: 0, lists: 0 };
   /** Of the newest request. */
@@ -121,6 +134,10 @@ export class RunTrace {
 
   aside(aside: StoredAside): void {
     if (this.asides.length < MAX_ASIDES) this.asides.push(aside);
+  }
+
+  remark(texts: readonly string[]): void {
+    for (const text of texts.slice(0, MAX_REMARKS - this.remarks.length)) this.remarks.push(cutEnd(text, MAX_REMARK_CHARS));
   }
 
   #begin({ request, prompt, provider, isLast, isWithoutTools, input, clock }: Asked): StoredAttempt {

@@ -75,7 +75,7 @@ export interface StoredToolUse {
 
 /** A request to a model beside the conversation. */
 export interface StoredAside {
-  /** A summary of older messages, the chance to write notes before it, or the question of a tool. */
+  /** A summary of older messages, the chance to write notes before it, or the question of a tool or plugin. */
   what: "summary" | "notes" | "question";
   usage: Usage;
 }
@@ -117,6 +117,8 @@ export interface StoredTrace {
   attempts: StoredAttempt[];
   tools: StoredToolUse[];
   asides?: readonly StoredAside[];
+  /** Remarks of plugins on the prompt. */
+  remarks?: readonly string[];
   /** Parts that there was no room for, in words. */
   cut?: readonly string[];
 }

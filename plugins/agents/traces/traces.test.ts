@@ -44,6 +44,7 @@ const sender = definePlugin({
   version: "1.0.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
+    ctx.on("prompt.build", (event) => ({ ...event, notes: [`Looked up with ${SECRET}.`, "x".repeat(600)] }));
     ctx.registerTool({
       name: "send_it",
       description: "Sends it.",
@@ -111,6 +112,7 @@ test("a run is explained by what was sent, tried, called, found and paid, withou
       },
     ],
     sources: [{ path: "memory/people.md", startLine: expect.any(Number), tool: "memory_search" }],
+    remarks: ["Looked up with [redacted].", `${"x".repeat(499)}…`],
     prompt: {
       ...{ turn: 2, model: "second/script", isExact: true, notes: [], messageCount: 3 },
       system: expect.stringContaining("The key is [redacted]. Be brief."),
@@ -250,6 +252,7 @@ test("svc sessions explain and svc runs replay", async () => {
   expect(out).toMatch(new RegExp(`^Run ${runId} of agent:main:cli, .*: answered in `));
   expect(out).toMatch(/\nAsked\n {2}Who is my dentist\?\n\nAnswered\n {2}Dr Kane, says the note\.\n/);
   expect(out).toMatch(/second\/script {2}3 messages, \d+ ms, stop, 200 tokens in, 20 out, \$0\.0002\n/);
+  expect(out).toContain("\nPlugins about the prompt\n  Looked up with [redacted].\n");
   expect(out).toMatch(/1\. memory_search \{"query":"dentist"\} {2}\d+ ms\n {5}→ \{"results"/);
   expect(out).toMatch(/memory\/people\.md#L\d+(-L\d+)? {2}(\d\.\d\d|< 0\.01) {2}memory_search\n/);
   expect(out).not.toContain("Be brief");

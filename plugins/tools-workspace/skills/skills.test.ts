@@ -69,6 +69,8 @@ test("only a run that can read is told of them", async () => {
     agentId: "main",
     sessionKey: "agent:main:main",
     trigger: "user" as const,
+    prompt: "Drive.",
+    surface: "webchat" as const,
     system: ["You are"],
     context: [],
     tools: ["read"],

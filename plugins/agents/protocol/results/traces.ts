@@ -83,6 +83,7 @@ const explained = z.object({
   answer: text.describe("the last text of the run"),
   attempts: z.array(attempt),
   asides: z.array(z.object({ what: z.enum(["summary", "notes", "question"]), usage })).describe("requests beside the conversation"),
+  remarks: z.array(text).describe("what plugins said about what they did to the prompt"),
   tools: z.array(toolUse),
   sources: z.array(
     z.object({

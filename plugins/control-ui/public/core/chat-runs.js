@@ -56,6 +56,15 @@ function ended(event) {
     over.delete(old);
   }
   if (!chat) return;
+  if (event.runId.startsWith("inject-notice-")) {
+    const note = {
+      kind: /** @type {const} */ ("note"),
+      id: event.runId,
+      level: /** @type {const} */ ("info"),
+      text: textOf(event.message.content),
+    };
+    return putRun(chat, { ...runOf(chat, event.runId, Date.now()), state: "ended", note });
+  }
   if (event.state === "error") {
     const text = outgoingOf(chat.key).find((e) => e.key === event.runId)?.text ?? questionOf(chat, event.runId);
     noteFailure(chat.key, event.runId, { message: String(event.errorMessage ?? "The run failed"), text });
