@@ -40,9 +40,24 @@ export function createLocalAdapter({ runtime, base }: LocalAdapterOptions): Embe
       const dims = source.name === DEFAULT_MODEL ? DEFAULT_DIMS : undefined;
       checkDims(context, source, dims);
       await checkRuntime(runtime);
-      const directory = context.local?.modelCacheDir === undefined ? undefined : expandPath(context.local.modelCacheDir, base);
-      return opened({ context, source, size, dims, embedder: runtime.embedder({ source, size, directory, maxTokens: MAX_TOKENS }) });
+      const embedder = runtime.embedder({ ...fileOf(context, source, base), size, maxTokens: MAX_TOKENS });
+      return opened({ context, source, size, dims, embedder });
     },
+    async prepare(context, { onProgress }) {
+      const source = chooseModel(context, base);
+      await checkRuntime(runtime);
+      await runtime.download(fileOf(context, source, base), { signal: context.signal, onProgress });
+    },
+  };
+}
+
+/** The file of a model: where it comes from, where it is kept, and what it has to be. */
+function fileOf({ local }: EmbeddingContext, source: LocalModelSource, base: string) {
+  const { modelCacheDir, sha256 } = local ?? {};
+  return {
+    source,
+    directory: modelCacheDir === undefined ? undefined : expandPath(modelCacheDir, base),
+    ...(sha256 === undefined ? {} : { sha256 }),
   };
 }
 

@@ -8,4 +8,10 @@ export const runtimeErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
   },
+  "model-not-downloaded": {
+    message: "the model {name} was not downloaded: {reason}",
+    http: 502,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
 });

@@ -8,7 +8,7 @@ export default definePlugin({
   version: "0.1.0",
   svc: { api: "^1.0.0" },
   setup(ctx) {
-    const { runtime, close } = createLocalRuntime({ vendor: ctx.vendor, env: childEnv(ctx.env), logger: ctx.logger });
+    const { runtime, close } = createLocalRuntime({ vendor: ctx.vendor, env: childEnv(ctx.env), logger: ctx.logger, request: ctx.request });
     ctx.registerService("local-runtime@1", runtime);
     ctx.onDispose(close);
   },

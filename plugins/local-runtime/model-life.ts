@@ -11,6 +11,15 @@ export interface ModelLifeOptions {
   library(): Promise<string>;
   /** A place for it in the process of all models. */
   model(): ModelHandle;
+  /**
+   * Path of the file of a model that is a reference, downloaded where that is allowed; undefined: the model library has to find it.
+   * @throws {ProcessFailure} `not-ready` where it would have to be downloaded
+   */
+  locate?(how: {
+    download: boolean;
+    signal: AbortSignal;
+    onProgress(progress: { doneBytes: number; totalBytes: number }): void;
+  }): Promise<string | undefined>;
   /** Called when a download begins and at each tenth of it. */
   log(message: string): void;
   idleMs: number;
@@ -37,6 +46,7 @@ export class ModelLife {
   #isResting = false;
   #idle: NodeJS.Timeout | undefined;
   #isClosed = false;
+  readonly #closing = new AbortController();
   /** Called when a download has begun or gone on. */
   onDownload: () => void = () => undefined;
 
@@ -112,6 +122,7 @@ export class ModelLife {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#closing.abort(closedFailure());
     clearTimeout(this.#idle);
     this.#retire();
     await Promise.all(this.#ending);
@@ -119,9 +130,13 @@ export class ModelLife {
 
   async #open(handle: ModelHandle, { library, download }: { library: string; download: boolean }): Promise<OpenedModel> {
     const onProgress = this.#watchDownload();
-    const { request, loadMs } = this.#options;
+    const { request, loadMs, locate } = this.#options;
+    const { signal } = this.#closing;
     try {
-      return await handle.open({ ...request, library, download }, { what: "the model", limitMs: loadMs, onProgress });
+      const path = await locate?.({ download, signal, onProgress: (progress) => void onProgress(progress) });
+      if (path !== undefined) this.#isLoading = true;
+      const found = path === undefined ? { download } : { model: path, download: false };
+      return await handle.open({ ...request, library, ...found }, { what: "the model", limitMs: loadMs, onProgress });
     } catch (error) {
       if (this.#isClosed) throw closedFailure();
       throw error instanceof ProcessFailure && error.fault === "crashed" && this.#isLoading ? diedLoading(error) : error;

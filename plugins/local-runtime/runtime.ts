@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import {
+  type HttpRequestFunction,
   isSvcError,
   type LocalChatOptions,
   type LocalEmbedderOptions,
@@ -9,6 +10,7 @@ import {
   type PluginVendor,
 } from "svc/sdk";
 import { createChatModel, SEQUENCES } from "./chat-model.ts";
+import { ModelFiles } from "./download/model-files.ts";
 import { createEmbedModel } from "./embed-model.ts";
 import { runtimeErrors } from "./errors.ts";
 import type { ModelUse } from "./messages.ts";
@@ -27,6 +29,10 @@ export interface LocalRuntimeOptions {
   maxThreads?: number;
   /** A model that nobody used for so long is unloaded; default 10 min. */
   idleMs?: number;
+  /** For downloads. */
+  request: HttpRequestFunction;
+  /** Pause before a download that was cut goes on; default a second. */
+  pauseMs?: number;
 }
 
 const LIBRARY = "node-llama-cpp";
@@ -37,11 +43,12 @@ const LOAD_CHAT_MS = 600_000;
 
 /** The service `local-runtime@1`, and what ends all its models. */
 export function createLocalRuntime(options: LocalRuntimeOptions): { runtime: LocalRuntime; close(): Promise<void> } {
-  const { vendor, env, logger } = options;
+  const { vendor, env, logger, request, pauseMs } = options;
+  const files = new ModelFiles({ request, env, ...(pauseMs === undefined ? {} : { pauseMs }) });
   const owner = createProcessOwner(() => startRuntimeProcess({ env, log: (message) => logger.warn(message) }));
   const lifeOf = (
     source: LocalModelSource,
-    { use, loadMs, directory }: { use: ModelUse; loadMs: number; directory?: string | undefined },
+    { use, loadMs, directory, sha256 }: { use: ModelUse; loadMs: number; directory?: string | undefined; sha256?: string | undefined },
   ): ModelLifeOptions => ({
     name: source.name,
     request: {
@@ -52,18 +59,20 @@ export function createLocalRuntime(options: LocalRuntimeOptions): { runtime: Loc
     },
     loadMs,
     library: () => findLibrary(vendor),
+    ...(source.kind === "file" ? {} : { locate: (how) => files.locate(source, { ...how, directory, sha256 }) }),
     model: () => owner.model(),
     log: (message) => logger.info(message),
     idleMs: options.idleMs ?? IDLE_MS,
   });
-  const embedders = createSharedModels(({ source, directory, maxTokens }: LocalEmbedderOptions) =>
-    createEmbedModel(lifeOf(source, { use: { kind: "embed", maxTokens }, loadMs: LOAD_EMBED_MS, directory })),
+  const embedders = createSharedModels(({ source, directory, sha256, maxTokens }: LocalEmbedderOptions) =>
+    createEmbedModel(lifeOf(source, { use: { kind: "embed", maxTokens }, loadMs: LOAD_EMBED_MS, directory, sha256 })),
   );
   const chats = createSharedModels(({ source, contextWindow }: LocalChatOptions) =>
     createChatModel(lifeOf(source, { use: { kind: "chat", contextWindow, sequences: SEQUENCES }, loadMs: LOAD_CHAT_MS })),
   );
   const runtime: LocalRuntime = {
     check: async () => void (await findLibrary(vendor)),
+    download: (model, how) => files.download(model, how),
     embedder(wanted) {
       const { model, release } = embedders.acquire(wanted);
       return { embed: (text, how) => model.embed(text, how), close: release };

@@ -10,6 +10,18 @@ export const memoryErrors = defineErrors({
     exit: 1,
   },
   "embedding-provider-missing": { message: "no embedding provider is configured", http: 400, rpc: "UNAVAILABLE", exit: 1 },
+  "embedding-provider-unknown": {
+    message: 'no plugin offers the embedding adapter "{provider}"; enable it, see svc plugins list',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 2,
+  },
+  "embedding-provider-not-ready": {
+    message: 'embedding adapter "{provider}": {reason}',
+    http: 502,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
   "embedding-text-too-long": {
     message: "text {index} is longer than the {limit} tokens that {model} takes; embed it in parts",
     http: 400,

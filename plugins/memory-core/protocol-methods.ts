@@ -40,5 +40,10 @@ export const memoryMethods = {
     "whether an agent's embedding provider can be used; calls it only with `probe`",
     z.strictObject({ agentId: agentId.optional(), probe: z.boolean().optional() }),
   ),
+  "memory.prepare": methodSpec(
+    "admin",
+    "brings to this machine what an embedding provider needs, such as the file of a model; answers twice: accepted, and when it is there",
+    z.strictObject({ agentId: agentId.optional(), provider: idText(64), modelPath: z.string().min(1).max(4096).optional() }),
+  ),
   "memory.reset": methodSpec("admin", "drops the index, never the files", z.strictObject({ agentId: agentId.optional() })),
 } as const;

@@ -110,5 +110,9 @@ export const memoryResults = {
     z.object(sync),
   ]),
   "doctor.memory.status": doctor,
+  "memory.prepare": z.union([
+    z.object({ agentId, provider: text, status: z.literal("accepted") }).describe("first answer; the final one follows under the same id"),
+    z.object({ agentId, provider: text }),
+  ]),
   "memory.reset": z.object({ agentId, removed: z.boolean() }),
 };

@@ -1,9 +1,10 @@
 import { defaultAgentId, methodOf, type PluginContext } from "svc/sdk";
+import { createProgressEvents } from "./open-agent.ts";
 import { memoryMethods } from "./protocol-methods.ts";
 import type { MemoryService } from "./service.ts";
 
 /** The `memory.*` methods of the control protocol. */
-export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snapshot">, memory: MemoryService): void {
+export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snapshot" | "emit">, memory: MemoryService): void {
   const agentOf = (params: { agentId?: string | undefined }) => params.agentId ?? defaultAgentId(ctx.snapshot());
 
   ctx.registerRpc({
@@ -49,6 +50,25 @@ export function registerMemoryRpc(ctx: Pick<PluginContext, "registerRpc" | "snap
       const sync = memory.sync(agentId, { force, reason: "rpc" });
       call.accept({ status: "accepted", agentId, started: force || !syncing, joined: syncing && !force });
       return { agentId, ...(await sync) };
+    },
+  });
+
+  ctx.registerRpc({
+    ...methodOf(memoryMethods, "memory.prepare"),
+    // Two answers, because a download may take long. It goes on when the caller leaves: what came is not lost.
+    async handler({ provider, modelPath, ...params }, call) {
+      const agentId = agentOf(params);
+      memory.provider(agentId);
+      call.accept({ status: "accepted", agentId, provider });
+      const events = createProgressEvents((progress) => ctx.emit("memory.progress", { agentId, ...progress }));
+      const onProgress = ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
+        events.push({ phase: "download", done: doneBytes, total: totalBytes });
+      try {
+        await memory.prepare(agentId, { provider, ...(modelPath === undefined ? {} : { modelPath }), onProgress });
+      } finally {
+        void events.dispose();
+      }
+      return { agentId, provider };
     },
   });
 

@@ -7,6 +7,7 @@ import {
   type MemoryEmbedding,
   type MemoryEmbedOptions,
   type MemoryFigures,
+  type MemoryPreparation,
   type MemorySearchOptions,
   type MemorySearchResult,
   type MemoryStatus,
@@ -22,6 +23,7 @@ import type { IndexThreadOptions } from "./index-worker-host.ts";
 import { type OpenedAgent, openAgent } from "./open-agent.ts";
 import type { ProviderAssignment } from "./open-memory-index.ts";
 import { type AgentProvider, createAgentProvider } from "./providers/agent-provider.ts";
+import { prepareProvider } from "./providers/prepare-provider.ts";
 import { createTextEmbedder, type TextEmbedder } from "./providers/text-embedder.ts";
 import { unavailableResult } from "./search-result.ts";
 import type { Transcripts } from "./sessions/transcripts.ts";
@@ -49,6 +51,7 @@ export interface MemoryServiceOptions {
 
 /** `memory@1` with its life. */
 export interface MemoryService extends Memory {
+  prepare(agentId: string, preparation: MemoryPreparation): Promise<void>;
   readonly agents: readonly AgentMemory[];
   /** @throws {SvcError} `unknown-agent`, `memory-disabled`, `memory-store-shared` */
   requireUsable(agentId: string): void;
@@ -203,6 +206,14 @@ class AgentMemories implements MemoryService {
   async embed(agentId: string, texts: readonly string[], options: MemoryEmbedOptions = {}): Promise<MemoryEmbedding> {
     const { settings } = this.#agent(agentId).memory;
     return this.#embedder.embed({ agentId, settings: settings.provider }, texts, options);
+  }
+
+  async prepare(agentId: string, preparation: MemoryPreparation): Promise<void> {
+    const { settings } = this.#agent(agentId).memory;
+    await prepareProvider(this.#host, { agentId, settings: settings.provider }, preparation);
+    // One that failed for want of it is opened again.
+    const { memory, provider } = this.#agent(agentId);
+    if (memory.settings.provider.requested === preparation.provider) provider.keeper.update(memory.settings.provider, { force: true });
   }
 
   async providerState(agentId: string, { probe }: { probe: boolean }): ReturnType<MemoryService["providerState"]> {

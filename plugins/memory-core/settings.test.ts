@@ -22,7 +22,7 @@ test("without any config there is one agent with the documented defaults", () =>
         inputTypes: undefined,
         fallback: undefined,
         remote: { baseUrl: undefined, apiKeyPaths: ["agents.defaults.memorySearch.remote.apiKey"], headerPaths: {} },
-        local: { modelPath: undefined, modelCacheDir: undefined },
+        local: { modelPath: undefined, modelCacheDir: undefined, sha256: undefined },
         multimodal: false,
       },
       index: {
@@ -137,6 +137,7 @@ const keys: Array<[key: string, value: unknown, at: string, shown: unknown]> = [
   ["remote.batch.timeoutMinutes", 90, "index.batch.timeoutMs", 5_400_000],
   ["local.modelPath", "~/m.gguf", "provider.local.modelPath", "~/m.gguf"],
   ["local.modelCacheDir", "/cache", "provider.local.modelCacheDir", "/cache"],
+  ["local.sha256", "ab".repeat(32), "provider.local.sha256", "ab".repeat(32)],
   ["extraPaths", ["/team"], "index.extraPaths", ["/team"]],
   ["chunking.tokens", 200, "index.chunking.tokens", 200],
   ["chunking.overlap", 10, "index.chunking.overlap", 10],

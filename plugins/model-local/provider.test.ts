@@ -27,6 +27,7 @@ function fakeRuntime(state = { isMissing: false, isClosed: false, borrowed: 0, c
     async check() {
       if (state.isMissing) throw new Error(MISSING);
     },
+    download: () => Promise.reject(new Error("not asked for")),
     embedder: () => {
       throw new Error("not asked for");
     },

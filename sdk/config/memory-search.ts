@@ -91,6 +91,11 @@ export const memorySearchSchema = z
       .strictObject({
         modelPath: pathText().optional().describe("Model file of the adapter `local`; unset: downloaded"),
         modelCacheDir: pathText().optional().describe("Where downloaded models are kept"),
+        sha256: z
+          .string()
+          .regex(/^[0-9a-fA-F]{64}$/, "expected a SHA-256 as 64 hexadecimal digits")
+          .optional()
+          .describe("SHA-256 that a downloaded model has to have, besides the one that its server announces"),
       })
       .optional(),
     sources: documented(knownNames(["memory", "sessions"]), ["memory"]).describe(

@@ -75,7 +75,7 @@ export interface EmbeddingContext {
   /** The agent's `memorySearch.remote`, already resolved; absent for the fallback adapter. */
   remote?: { baseUrl?: string; apiKey?: string; headers?: Record<string, string> };
   /** The agent's `memorySearch.local`; `~` not yet expanded. */
-  local?: { modelPath?: string; modelCacheDir?: string };
+  local?: { modelPath?: string; modelCacheDir?: string; sha256?: string };
   /** Every secret reads `__SVC_REDACTED__`. */
   config: SvcConfig;
   logger: Logger;
@@ -109,6 +109,11 @@ export interface EmbeddingAdapter {
    * @throws {EmbeddingError} `no-credentials` lets auto-detection go on with the next adapter, any other fault stops it
    */
   create(context: EmbeddingContext): Promise<OpenedEmbedding>;
+  /**
+   * Brings to this machine what the model needs before it can embed, such as its file; at once when it is there. Absent: it needs nothing.
+   * @throws {EmbeddingError} or {SvcError} that says what to do; aborting the context's signal rejects with its reason
+   */
+  prepare?(context: EmbeddingContext, options: { onProgress(progress: { doneBytes: number; totalBytes: number }): void }): Promise<void>;
 }
 
 /** Reasons why an embedding call failed; they decide retry, fallback and the message to the operator. */

@@ -7,10 +7,28 @@ export type LocalModelSource = { kind: "file"; path: string; name: string } | { 
 export interface LocalRuntime {
   /** @throws {SvcError} `missing-dependency` while its packages are not installed; the message names the command */
   check(): Promise<void>;
+  /**
+   * Brings the file of a model to this machine; one that is there already is left alone. What was cut off is continued, by a later process too, and what came is checked
+   * by the size and SHA-256 that its server announces. Its packages are not needed.
+   * @throws {SvcError} `model-not-downloaded`; aborting rejects with the signal's reason
+   */
+  download(
+    model: LocalModelDownload,
+    options: { signal: AbortSignal; onProgress?(progress: { doneBytes: number; totalBytes: number }): void },
+  ): Promise<{ path: string; bytes: number }>;
   /** Borrows a model for vectors; nothing is loaded before the first text. */
   embedder(model: LocalEmbedderOptions): LocalEmbedder;
   /** Borrows a model for answers; nothing is loaded before the first request. */
   chat(model: LocalChatOptions): LocalChat;
+}
+
+/** Model whose file is wanted here. */
+export interface LocalModelDownload {
+  source: LocalModelSource;
+  /** Folder of downloaded models; undefined: the runtime's own. */
+  directory?: string | undefined;
+  /** SHA-256 of the file in hex, where the config names one. */
+  sha256?: string | undefined;
 }
 
 /** Model for vectors; the same options mean the same model. */
@@ -20,6 +38,8 @@ export interface LocalEmbedderOptions {
   size: number | undefined;
   /** Folder of downloaded models; undefined: the runtime's own. */
   directory: string | undefined;
+  /** SHA-256 that a download has to have, in hex. */
+  sha256?: string | undefined;
   /** Longer texts are cut. */
   maxTokens: number;
 }

@@ -47,10 +47,22 @@ export interface MemorySearchResult {
 
 /** Progress of a sync; `total` is 0 while it is not known. */
 export interface MemoryProgress {
-  phase: "scan" | "embed" | "write" | "swap" | "done" | "error";
+  /** `download`: bytes of a model. */
+  phase: "download" | "scan" | "embed" | "write" | "swap" | "done" | "error";
   done: number;
   total: number;
   error?: string;
+}
+
+/** Provider that is to be made ready. */
+export interface MemoryPreparation {
+  /** Id of an embedding adapter. */
+  provider: string;
+  /** Model of the adapter `local`; default: that of the config, then its own. */
+  modelPath?: string;
+  signal?: AbortSignal;
+  /** `totalBytes` is 0 while it is not known. */
+  onProgress?(progress: { doneBytes: number; totalBytes: number }): void;
 }
 
 /** State of one agent's memory. */
@@ -151,6 +163,11 @@ export interface Memory {
     },
   ): Promise<{ started: boolean; joined: boolean }>;
   reset(agentId: string): Promise<{ removed: boolean }>;
+  /**
+   * Brings to this machine what an embedding provider needs for an agent, such as the file of a model, whether the config names it yet or not.
+   * @throws {SvcError} `unknown-agent`, `embedding-provider-unknown`, `embedding-provider-not-ready`
+   */
+  prepare?(agentId: string, preparation: MemoryPreparation): Promise<void>;
   /**
    * Embeds texts as documents with the agent's provider and model, also while its memory search is off; never with the fallback.
    * @throws {SvcError} `unknown-agent`, `embedding-provider-missing`, `embedding-provider-not-allowed`, `embedding-text-too-long` with its `index`

@@ -16,7 +16,7 @@ const search = {
     headers: { "X-Team": "svc" },
     batch: { enabled: true, wait: false, concurrency: 3, pollIntervalMs: "5s", timeoutMinutes: "2h" },
   },
-  local: { modelPath: "~/models/a.gguf", modelCacheDir: "~/models" },
+  local: { modelPath: "~/models/a.gguf", modelCacheDir: "~/models", sha256: "ab".repeat(32) },
   sources: ["memory", "sessions"],
   extraPaths: ["../team"],
   multimodal: { enabled: true, modalities: ["image"], maxFileBytes: "5mb" },

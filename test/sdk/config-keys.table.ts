@@ -167,6 +167,7 @@ agents.defaults.memorySearch.remote.batch.pollIntervalMs : integer|string = 2000
 agents.defaults.memorySearch.remote.batch.timeoutMinutes : integer|string = 60
 agents.defaults.memorySearch.local.modelPath : string
 agents.defaults.memorySearch.local.modelCacheDir : string
+agents.defaults.memorySearch.local.sha256 : string
 agents.defaults.memorySearch.sources : list of memory|sessions = ["memory"]
 agents.defaults.memorySearch.extraPaths : list of string = []
 agents.defaults.memorySearch.multimodal.enabled : boolean = false

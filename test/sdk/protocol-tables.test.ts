@@ -25,7 +25,7 @@ describe("the scope of every method", () => {
       device.token.revoke messaging.pairing.list messaging.pairing.approve messaging.pairing.reject`),
     admin: words(`config.set config.apply config.patch secrets.reload secrets.resolve set-heartbeats system-event chat.inject sessions.reset
       sessions.delete sessions.compact agents.create agents.update agents.delete agents.files.set channels.start channels.stop channels.logout
-      cron.add cron.update cron.remove cron.run exec.approvals.get exec.approvals.set memory.index memory.reset plugins.setEnabled
+      cron.add cron.update cron.remove cron.run exec.approvals.get exec.approvals.set memory.index memory.prepare memory.reset plugins.setEnabled
       plugins.reload gateway.restart.request gateway.restart gateway.exitSafeMode`),
   };
   const named = new Map(Object.entries(table).flatMap(([scope, names]) => names.map((name) => [name, scope] as const)));

@@ -24,7 +24,16 @@ export interface MemoryAccess {
     options: { force: boolean; onProgress(progress: MemoryProgress): void },
   ): Promise<{ started: boolean; joined: boolean }>;
   reset(agentId: string): Promise<{ removed: boolean }>;
+  /** Brings to the machine of the gateway what a provider needs. */
+  prepare(agentId: string, options: PrepareOptions): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface PrepareOptions {
+  provider: string;
+  modelPath?: string | undefined;
+  signal: AbortSignal;
+  onProgress(progress: MemoryProgress): void;
 }
 
 /** The probe of a provider has 10 s of its own. */
@@ -76,6 +85,11 @@ function inProcess(memory: Memory): Omit<MemoryAccess, "agents" | "close"> {
     status: (agentId, { deep = false } = {}) => memory.status(agentId, { files: true, deep }),
     index: (agentId, { force, onProgress }) => memory.sync(agentId, { force, reason: "cli", onProgress }),
     reset: (agentId) => memory.reset(agentId),
+    async prepare(agentId, { provider, modelPath, signal, onProgress }) {
+      const tell = ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) =>
+        onProgress({ phase: "download", done: doneBytes, total: totalBytes });
+      await memory.prepare?.(agentId, { provider, signal, onProgress: tell, ...(modelPath === undefined ? {} : { modelPath }) });
+    },
   };
 }
 
@@ -96,6 +110,17 @@ function overGateway(client: CliClient, agents: MemoryAccess["agents"]): MemoryA
       }
     },
     reset: (agentId) => client.request("memory.reset", { agentId }),
+    async prepare(agentId, { provider, modelPath, onProgress }) {
+      const stop = client.on("memory.progress", (event) => {
+        if (event.agentId === agentId && event.phase === "download") onProgress(event);
+      });
+      try {
+        const params = { agentId, provider, ...(modelPath === undefined ? {} : { modelPath }) };
+        await client.request("memory.prepare", params, { onAccepted: () => undefined });
+      } finally {
+        stop();
+      }
+    },
     close: () => client.close(),
   };
 }

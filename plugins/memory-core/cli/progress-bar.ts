@@ -2,6 +2,7 @@ import type { CliContext, MemoryProgress } from "svc/sdk";
 
 const WIDTH = 28;
 const words: Record<MemoryProgress["phase"], string> = {
+  download: "downloading the model",
   scan: "reading folders",
   embed: "embedding",
   write: "indexing",
@@ -22,8 +23,13 @@ export function progressLine(agentId: string, { phase, done, total }: MemoryProg
   const share = total > 0 ? Math.min(1, done / total) : 0;
   const filled = Math.round(share * WIDTH);
   const bar = `[${"#".repeat(filled)}${"-".repeat(WIDTH - filled)}]`;
-  const counts = (phase === "write" || phase === "embed") && total > 0 ? ` ${done}/${total}` : "";
-  const rate = perSecond === undefined || phase === "done" || phase === "error" ? "" : `, ${formatRate(perSecond)}/s`;
+  const isBytes = phase === "download";
+  const counts =
+    (isBytes || phase === "write" || phase === "embed") && total > 0 ? ` ${shownCount(done, isBytes)}/${shownCount(total, isBytes)}` : "";
+  const rate =
+    perSecond === undefined || phase === "done" || phase === "error"
+      ? ""
+      : `, ${isBytes ? shownCount(perSecond, true) : formatRate(perSecond)}/s`;
   const waited = waitedS >= 2 ? `, waiting for ${formatSeconds(waitedS)}` : "";
   return `${agentId} ${bar} ${String(Math.round(share * 100)).padStart(3)} % ${words[phase]}${counts}${rate}${waited}`;
 }
@@ -73,6 +79,10 @@ export function createProgressBar(cli: CliContext, agentId: string): { show(prog
       latest = undefined;
     },
   };
+}
+
+function shownCount(count: number, isBytes: boolean): string {
+  return isBytes ? `${(count / 1_000_000).toFixed(count < 10_000_000 ? 1 : 0)} MB` : String(count);
 }
 
 function formatRate(perSecond: number): string {

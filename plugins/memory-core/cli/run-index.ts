@@ -19,7 +19,7 @@ export async function runIndex(
   }
 }
 
-function interrupted(signal: AbortSignal): Promise<never> {
+export function interrupted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const stop = () => reject(memoryErrors.memorySyncAborted());
     if (signal.aborted) stop();

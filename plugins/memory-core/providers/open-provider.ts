@@ -69,7 +69,8 @@ async function closeLate(creating: Promise<OpenedEmbedding> | undefined): Promis
   }
 }
 
-function contextOf(
+/** Context that an adapter gets with a question. */
+export function contextOf(
   host: ProviderHost,
   { agentId, settings, auto, standsInFor, over }: OpenQuestion,
   signal: AbortSignal,
@@ -79,8 +80,12 @@ function contextOf(
   const outputDimensionality = over?.outputDimensionality ?? (isPrimary ? settings.outputDimensionality : undefined);
   const inputTypes = isPrimary ? settings.inputTypes : undefined;
   const remote = isPrimary ? resolveRemote(settings.remote, host.secret) : undefined;
-  const { modelPath, modelCacheDir } = settings.local;
-  const local = { ...(modelPath === undefined ? {} : { modelPath }), ...(modelCacheDir === undefined ? {} : { modelCacheDir }) };
+  const { modelPath, modelCacheDir, sha256 } = settings.local;
+  const local = {
+    ...(modelPath === undefined ? {} : { modelPath }),
+    ...(modelCacheDir === undefined ? {} : { modelCacheDir }),
+    ...(sha256 === undefined ? {} : { sha256 }),
+  };
   return {
     agentId,
     auto,

@@ -13,7 +13,7 @@ export interface ProviderSettings {
   /** Undefined: none, or the same as the primary. */
   fallback: string | undefined;
   remote: { baseUrl: string | undefined; apiKeyPaths: readonly string[]; headerPaths: Record<string, string> };
-  local: { modelPath: string | undefined; modelCacheDir: string | undefined };
+  local: { modelPath: string | undefined; modelCacheDir: string | undefined; sha256: string | undefined };
   /** Images and sounds are indexed too. */
   multimodal: boolean;
 }
@@ -39,7 +39,7 @@ export function resolveProviderSettings(parts: SearchParts, multimodal: boolean)
     inputTypes: inputTypesOf(merged),
     fallback: fallback === "none" || fallback === requested ? undefined : fallback,
     remote: remoteOf(parts),
-    local: { modelPath: merged.local?.modelPath, modelCacheDir: merged.local?.modelCacheDir },
+    local: { modelPath: merged.local?.modelPath, modelCacheDir: merged.local?.modelCacheDir, sha256: merged.local?.sha256 },
     multimodal,
   };
 }

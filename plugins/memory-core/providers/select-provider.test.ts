@@ -49,10 +49,10 @@ test("local comes first where a model file is named, and is not even asked other
   const local = offer(host, "local");
   offer(host, "openai");
   for (const modelPath of [undefined, "hf:some/model.gguf", "https://example.org/model.gguf", "http://example.org/model.gguf"]) {
-    expect(chosen(await select(host, { local: { modelPath, modelCacheDir: undefined } }))).toBe("openai");
+    expect(chosen(await select(host, { local: { modelPath, modelCacheDir: undefined, sha256: undefined } }))).toBe("openai");
   }
   expect(local.created).toEqual([]);
-  expect(chosen(await select(host, { local: { modelPath: "/models/a.gguf", modelCacheDir: undefined } }))).toBe("local");
+  expect(chosen(await select(host, { local: { modelPath: "/models/a.gguf", modelCacheDir: undefined, sha256: undefined } }))).toBe("local");
   expect(local.created[0]).toMatchObject({ auto: true, local: { modelPath: "/models/a.gguf" } });
 });
 
@@ -60,7 +60,7 @@ test("a local model that is not there lets the next adapter be tried", async () 
   const host = createTestHost(fakeClock());
   offer(host, "local", { fault: noKey("local") });
   offer(host, "openai");
-  expect(chosen(await select(host, { local: { modelPath: "/none.gguf", modelCacheDir: undefined } }))).toBe("openai");
+  expect(chosen(await select(host, { local: { modelPath: "/none.gguf", modelCacheDir: undefined, sha256: undefined } }))).toBe("openai");
 });
 
 test("ollama is never come to by itself, but taken when it is named", async () => {

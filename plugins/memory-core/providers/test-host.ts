@@ -64,7 +64,7 @@ export function providerSettings(own: Partial<ProviderSettings> = {}): ProviderS
     inputTypes: undefined,
     fallback: undefined,
     remote: { baseUrl: undefined, apiKeyPaths: [], headerPaths: {} },
-    local: { modelPath: undefined, modelCacheDir: undefined },
+    local: { modelPath: undefined, modelCacheDir: undefined, sha256: undefined },
     multimodal: false,
     ...own,
   };
