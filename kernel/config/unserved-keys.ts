@@ -22,5 +22,4 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
     "memory.sidecar",
     ...memorySearch("sidecar"),
   ],
-  "active-memory": ["plugins.entries.active-memory"],
 };

@@ -7,7 +7,7 @@ const unserved = {
   meta: { lastTouchedVersion: "1" },
   memory: { backend: "qmd" as const },
   gateway: { controlUi: { root: "./page" } },
-  plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } }, "active-memory": { enabled: true } } },
+  plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } } } },
 };
 const names = [
   "gateway.controlUi.root",
@@ -43,9 +43,9 @@ describe("a gateway whose file holds keys that are not part of this release", ()
     expect(told.map(({ path }) => path)).toEqual(expect.arrayContaining(names));
 
     const summary = expect.stringMatching(
-      /^5 keys or values are not part of this release, and the gateway runs without: .*meta\.lastTouchedVersion/,
+      /^4 keys or values are not part of this release, and the gateway runs without: .*meta\.lastTouchedVersion/,
     );
-    expect(warnings()).toContainEqual(expect.stringMatching(/^config: 5 keys or values are not part of this release/));
+    expect(warnings()).toContainEqual(expect.stringMatching(/^config: 4 keys or values are not part of this release/));
     const status = await gateway.rpc<{ ok: boolean; problems?: Record<string, string> }>("status");
     expect(status).toMatchObject({ ok: true, problems: { config: summary } });
   });
@@ -68,9 +68,9 @@ describe("a gateway whose file holds keys that are not part of this release", ()
 
   test("needs neither the variables nor the secrets that only such a key names", async () => {
     const { gateway, warnings } = await gatewayWith({
-      plugins: { entries: { "active-memory": { env: { ADDRESS: "${NOWHERE}", KEY: { source: "file", provider: "none", id: "/x" } } } } },
+      meta: { lastTouchedVersion: "${NOWHERE}", lastTouchedBy: { source: "file", provider: "none", id: "/x" } },
     });
-    expect(warnings().filter((text) => text.includes("active-memory"))).toEqual([expect.stringContaining("not part of this release")]);
+    expect(warnings().filter((text) => text.includes("meta."))).toEqual([expect.stringContaining("not part of this release")]);
     expect((await gateway.rpc<{ secrets: { unavailable: unknown[] } }>("health")).secrets.unavailable).toEqual([]);
   });
 });

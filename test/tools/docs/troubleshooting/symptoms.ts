@@ -150,6 +150,16 @@ export const symptoms: readonly Symptom[] = [
       "memory/left-out": { cause: "a file too large, not text, or not readable" },
       "memory/locked": { cause: "`svc memory index` runs in another terminal" },
       "memory/orphan-temp": { cause: "a rebuild was killed" },
+      "active-memory/agents": {
+        cause: "`plugins.entries.active-memory.config.agents` is empty, or has a typo",
+        says: "active memory is on and names no agent, so nothing happens",
+        repair: "`svc config set plugins.entries.active-memory.config.agents '[\"main\"]'`",
+      },
+      "active-memory/searches": {
+        cause: "the model that searches fails or is too slow; answers go on without notes",
+        says: "searches ahead of the answers of agent",
+        repair: "`svc models test`, then another `model` or a longer `timeoutMs` in its config",
+      },
       "memory/sqlite-vec": { cause: "the optional extension has no binary here; searches are slower" },
       "native/sqlite-vec": { cause: "the optional extension has no binary for this system or this Node" },
       "watch/limits": { cause: "the system's limits on watching folders" },
