@@ -8,6 +8,9 @@ export class PluginFault extends Error {
   }
 }
 
+/** Reason of a plugin that does not load any more because the gateway ends. */
+export const gatewayStopping = { code: "dependency-failed", reason: "the gateway is stopping" } as const;
+
 const hints: Readonly<Record<string, string>> = {
   "path-escape": "its entry must be a file inside its own folder, links resolved",
   "world-writable": "take the write permission for others away: chmod o-w on the folder and its files",

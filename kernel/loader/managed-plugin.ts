@@ -3,52 +3,27 @@ import { messageOf } from "../../sdk/errors.ts";
 import { withLimit } from "../../sdk/time.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginCandidate, PluginProblem } from "../../sdk/types/plugin-candidate.ts";
-import type { PluginRecord, PluginReloadStatus, PluginState } from "../../sdk/types/plugin-record.ts";
+import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
 import { isLazy } from "./activation.ts";
-import type { LoadedCode } from "./code.ts";
 import type { PluginEntry } from "./entry-change.ts";
-import { hintFor, PluginFault, retryDelayMs } from "./faults.ts";
+import { gatewayStopping, hintFor, PluginFault, retryDelayMs } from "./faults.ts";
 import type { LoaderHost } from "./host.ts";
-import type { Instance } from "./instance.ts";
-import { dropUnused, InstanceSteps, type RunningInstance } from "./instance-steps.ts";
+import type { RunningInstance } from "./instance-steps.ts";
 import { outsideCalls } from "./leases.ts";
 import type { PluginGraph } from "./needs.ts";
+import { type Outcome, PluginInstances, type Surroundings } from "./plugin-instances.ts";
 import { firstRecord } from "./plugin-summary.ts";
 
 /** A use waits this long for the plugin that it loads. */
 const FIRST_USE_MS = 30_000;
 const SLOW_MS = 1_000;
 
-/**
- * Instances of a plugin that exist, apart from the state that its record shows: the two differ while an instance starts, stops or gives way to another.
- *
- * ```text
- * empty ──→ setting-up ──→ empty ──→ running ⇄ replacing
- *   ⇅                                   │         │
- * retrying             empty ←──────────┘         └──→ setting-up   (unloaded while its successor was being set up)
- * ```
- */
-type Occupancy =
-  | { readonly kind: "empty" }
-  /** Nothing runs; the plugin asked for another attempt later. */
-  | { readonly kind: "retrying"; readonly attempt: number; readonly timer: NodeJS.Timeout }
-  | { readonly kind: "setting-up"; readonly next: Instance }
-  | { readonly kind: "running"; readonly current: RunningInstance }
-  /** A successor is being set up beside the running instance. */
-  | { readonly kind: "replacing"; readonly current: RunningInstance; readonly next: Instance };
-
-const EMPTY: Occupancy = { kind: "empty" };
-
 /** Other plugins and the gateway, as one plugin sees them. */
-export interface Peers {
+export interface Peers extends Surroundings {
   graph(): PluginGraph;
   get(id: string): ManagedPlugin | undefined;
-  /** Notes work that goes on after the answer: replaced instances that end. */
-  retire(work: Promise<void>): void;
   onMove(): void;
   onActive(plugin: ManagedPlugin): void;
-  /** The gateway stops: nothing begins any more, and nobody waits for calls in progress. */
-  readonly stopping: AbortSignal;
 }
 
 /** Reason for a state, as the record shows it. */
@@ -58,26 +33,17 @@ interface Why {
   hint?: string | undefined;
 }
 
-/** Result of a change: what became of the plugin, and why it did not become what was wanted. */
-export type Outcome = { status: PluginReloadStatus; error?: unknown };
-const gatewayStopping = { code: "dependency-failed", reason: "the gateway is stopping" } as const;
-
-/** One plugin of a gateway: what was found, what is shown, what runs, and every transition between its states. */
+/** One plugin of a gateway: what was found, what is shown, and every transition between its states. */
 export class ManagedPlugin {
   readonly id: string;
   readonly record: PluginRecord;
   candidate: PluginCandidate;
   /** Load order. */
   order: number;
-  #occupancy: Occupancy = EMPTY;
-  /** Code that the next instance is made from, unless its bytes have changed. */
-  #code: LoadedCode | undefined;
-  /** Numbers instances; never goes back. */
-  #instances = 0;
   #tail: Promise<unknown> = Promise.resolve();
   readonly #host: LoaderHost;
   readonly #peers: Peers;
-  readonly #steps: InstanceSteps;
+  readonly #instances: PluginInstances;
 
   constructor(candidate: PluginCandidate, order: number, { host, peers }: { host: LoaderHost; peers: Peers }) {
     this.id = candidate.id;
@@ -86,17 +52,23 @@ export class ManagedPlugin {
     this.record = firstRecord(candidate, host.clock.now());
     this.#host = host;
     this.#peers = peers;
-    this.#steps = new InstanceSteps(this, host);
+    this.#instances = new PluginInstances(this, host, {
+      stopping: peers.stopping,
+      retire: (work) => peers.retire(work),
+      onServing: (instance) => this.#activate(instance),
+      onRefused: () => this.#onRefused(),
+      onLost: (error) => this.#onLost(error),
+    });
   }
 
   /** True while an instance serves. */
   get isRunning(): boolean {
-    return this.#current !== undefined;
+    return this.#instances.current !== undefined;
   }
 
   /** Entry of `plugins.entries` that the running instance was created with. */
   get entry(): PluginEntry | undefined {
-    return this.#current?.entry;
+    return this.#instances.current?.entry;
   }
 
   /** True for a plugin that failed only for want of another one. */
@@ -124,6 +96,8 @@ export class ManagedPlugin {
     await this.#tail;
   }
 
+  // The state that people see
+
   /** Changes the state that people see. */
   move(state: PluginState, why?: Why): void {
     const { record } = this;
@@ -148,6 +122,35 @@ export class ManagedPlugin {
     if (this.isRunning && this.record.state === "degraded" && this.record.code === code) this.#unmark();
   }
 
+  /** Lets the record follow the instance that runs now. */
+  #activate({ instance, entry: { isolation } }: RunningInstance): void {
+    const { identity, diagnostics } = instance;
+    delete this.record.isolation;
+    Object.assign(this.record, { instance: identity.instance, version: identity.version, diagnostics }, isolation && { isolation });
+    this.#unmark();
+    this.#peers.onActive(this);
+  }
+
+  /** Active again, or degraded by its first refused registration: any other mark is forgotten. */
+  #unmark(): void {
+    // Deprecated contributions still work.
+    const first = this.record.diagnostics.find(({ code }) => !code.startsWith("SVC_DEP"));
+    this.move(first ? "degraded" : "active", first && { code: first.code, reason: first.message });
+  }
+
+  /** A registration was refused while an instance runs. */
+  #onRefused(): void {
+    const last = this.#instances.current?.instance.diagnostics.at(-1);
+    if (last && this.record.state === "active") this.move("degraded", { code: last.code, reason: last.message });
+  }
+
+  #onLost(error: unknown): void {
+    // One that is being unloaded by another step is reported as that.
+    if (this.record.state !== "stopping") this.move("failed", { code: "reload-failed", reason: messageOf(error) });
+  }
+
+  // Transitions
+
   /** Loads a plugin of which nothing runs, or records what it lacks. The caller runs it in turn. */
   async load(): Promise<void> {
     const { id, record } = this;
@@ -159,10 +162,10 @@ export class ManagedPlugin {
       return this.move("failed", unmet);
     }
     const started = performance.now();
-    const attempt = this.#cancelRetry() + 1;
+    const attempt = this.#instances.cancelRetry() + 1;
     this.move("loading");
     try {
-      await this.#loadAndStart();
+      await this.#instances.load();
     } catch (error) {
       if (this.#isStopping) this.move("failed", gatewayStopping);
       else if (isRetryLater(error)) this.#retryLater(attempt, error);
@@ -181,12 +184,12 @@ export class ManagedPlugin {
 
   /** Stops it by the operator's word, and cancels what would load it. The caller runs it in turn. */
   async switchOff(problem: PluginProblem): Promise<void> {
-    const current = this.#current;
+    const { current } = this.#instances;
     this.#host.activation.remove(this.id);
-    this.#cancelRetry();
+    this.#instances.cancelRetry();
     if (current) {
       this.move("stopping");
-      const down = this.#unload(current, "finish");
+      const down = this.#instances.unload(current, "finish");
       // Nothing new reaches it any more. Only one that holds what nobody else may hold is waited for.
       if (this.candidate.manifest?.reload?.exclusive) await down;
       else this.#peers.retire(down);
@@ -195,37 +198,21 @@ export class ManagedPlugin {
   }
 
   /** Offers the present config to the running instance; true when it took it. The caller runs it in turn. @throws {PluginFault} */
-  async offerConfig(): Promise<boolean> {
-    return this.#current !== undefined && this.#steps.offerConfig(this.#current);
+  offerConfig(): Promise<boolean> {
+    return this.#instances.offerConfig();
   }
 
   /** Puts a new instance in the place of the running one. The caller runs it in turn. */
-  async replace(code: "same" | "fresh"): Promise<Outcome> {
-    let obtained = code === "same" ? this.#code : undefined;
-    try {
-      obtained ??= await this.#obtainCode();
-      const old = this.#current;
-      if (this.#isStopping || !old) return { status: "unchanged" };
-      const isExclusive = this.candidate.manifest?.reload?.exclusive;
-      const result = await (isExclusive ? this.#replaceExclusive(old, obtained) : this.#replaceBeside(old, obtained));
-      // One that is being unloaded by another step is reported as that.
-      if (!this.isRunning && "error" in result && this.record.state !== "stopping")
-        this.move("failed", { code: "reload-failed", reason: messageOf(result.error) });
-      return result;
-    } catch (error) {
-      return { status: error instanceof PluginFault && error.code === "restart-required" ? "restart-required" : "failed", error };
-    } finally {
-      void dropUnused(obtained, this.#code);
-    }
+  replace(code: "same" | "fresh"): Promise<Outcome> {
+    return this.#instances.replace(code);
   }
 
   /** Ends it because its code threw where nobody could catch it. False when nothing of it runs. */
   async fail(error: unknown): Promise<boolean> {
-    const current = this.#current;
-    const next = this.#next;
+    const { current, next } = this.#instances;
     // Out of the registries in this turn. What comes after it goes in turn with other steps of the plugin.
     if (current) this.move("stopping");
-    const down = current && this.#unload(current, "cut");
+    const down = current && this.#instances.unload(current, "cut");
     await next?.dispose(); // its setup fails by that, and is reported as failed
     if (!down) return next !== undefined;
     await this.serial(async () => {
@@ -237,52 +224,23 @@ export class ManagedPlugin {
 
   /** Ends it with the gateway. */
   async shutdown(): Promise<void> {
-    this.#cancelRetry();
-    await this.#next?.dispose();
-    const current = this.#current;
+    this.#instances.cancelRetry();
+    await this.#instances.next?.dispose();
+    const { current } = this.#instances;
     if (!current) return;
     this.move("stopping");
-    await this.#unload(current, "cut");
+    await this.#instances.unload(current, "cut");
     this.move("disposed");
   }
 
   /** Gives up the code of a plugin that is gone. */
   forget(): void {
-    const code = this.#code;
-    this.#code = undefined;
-    void dropUnused(code, undefined);
+    this.#instances.forget();
   }
-
-  // Occupancy
 
   get #isStopping(): boolean {
     return this.#peers.stopping.aborted;
   }
-
-  get #current(): RunningInstance | undefined {
-    return "current" in this.#occupancy ? this.#occupancy.current : undefined;
-  }
-
-  /** Instance whose `setup` is in progress. */
-  get #next(): Instance | undefined {
-    return "next" in this.#occupancy ? this.#occupancy.next : undefined;
-  }
-
-  #occupy(current: RunningInstance | undefined, next: Instance | undefined): void {
-    if (current) this.#occupancy = next ? { kind: "replacing", current, next } : { kind: "running", current };
-    else this.#occupancy = next ? { kind: "setting-up", next } : EMPTY;
-  }
-
-  /** @returns number of attempts that were made before */
-  #cancelRetry(): number {
-    const occupancy = this.#occupancy;
-    if (occupancy.kind !== "retrying") return 0;
-    clearTimeout(occupancy.timer);
-    this.#occupancy = EMPTY;
-    return occupancy.attempt;
-  }
-
-  // Loading
 
   /** Plugins it cannot do without that wait for their first use. */
   #needsOnDemand(): string[] {
@@ -290,93 +248,9 @@ export class ManagedPlugin {
     return needs.filter((other) => this.#peers.get(other)?.record.state === "ready");
   }
 
-  async #loadAndStart(): Promise<void> {
-    const before = this.#code;
-    this.#code = await this.#obtainCode();
-    if (this.#code !== before) void dropUnused(before, this.#code);
-    this.#assertNotStopping();
-    const made = await this.#setUp(this.#code);
-    if (this.#isStopping) await this.#end(made);
-    this.#assertNotStopping();
-    this.#occupy(made, undefined);
-    this.#host.contributions.batch(() => made.instance.open());
-    try {
-      await this.#steps.start(made);
-    } catch (error) {
-      if (this.#current !== made) return; // unloaded meanwhile, and announced as that
-      await this.#unload(made, "cut");
-      throw error;
-    }
-    if (this.#current === made) this.#activate(made);
-  }
-
-  #assertNotStopping(): void {
-    if (this.#isStopping) throw new PluginFault(gatewayStopping.code, gatewayStopping.reason);
-  }
-
-  #obtainCode(): Promise<LoadedCode> {
-    return this.#steps.obtainCode(this.#code, (late) => void dropUnused(late, this.#code));
-  }
-
-  /** Config, context and `setup`; what it registers waits for `open`. @throws {PluginFault} */
-  async #setUp(code: LoadedCode, entry = this.#steps.entry()): Promise<RunningInstance> {
-    const { manifest, root, origin } = this.candidate;
-    const config = await this.#steps.parseConfig(code, entry);
-    this.#assertNotStopping();
-    this.#instances += 1;
-    const identity = {
-      id: this.id,
-      version: code.definition.version,
-      instance: this.#instances,
-      origin,
-      root: code.folder ?? root,
-      order: this.order,
-      manifest,
-      config,
-      env: entry.env ?? {},
-    };
-    const instance = this.#host.createInstance(identity, () => this.#onDiagnostic());
-    code.users += 1;
-    try {
-      this.#occupy(this.#current, instance);
-      const lifecycle = await this.#steps.setUp(instance, code);
-      instance.diagnostics.push(...code.refused.splice(0));
-      return { instance, lifecycle, code, entry };
-    } catch (error) {
-      await this.#end({ instance, lifecycle: undefined, code });
-      throw error;
-    } finally {
-      this.#occupy(this.#current, undefined);
-    }
-  }
-
-  /** A registration was refused while an instance runs. */
-  #onDiagnostic(): void {
-    const last = this.#current?.instance.diagnostics.at(-1);
-    if (last && this.record.state === "active") this.move("degraded", { code: last.code, reason: last.message });
-  }
-
-  /** Lets the record follow the instance that runs now. */
-  #activate({ instance, entry: { isolation } }: RunningInstance): void {
-    const { identity, diagnostics } = instance;
-    delete this.record.isolation;
-    Object.assign(this.record, { instance: identity.instance, version: identity.version, diagnostics }, isolation && { isolation });
-    this.#unmark();
-    this.#peers.onActive(this);
-  }
-
-  /** Active again, or degraded by its first refused registration: any other mark is forgotten. */
-  #unmark(): void {
-    // Deprecated contributions still work.
-    const first = this.record.diagnostics.find(({ code }) => !code.startsWith("SVC_DEP"));
-    this.move(first ? "degraded" : "active", first && { code: first.code, reason: first.message });
-  }
-
   #retryLater(attempt: number, error: Error): void {
     const delayMs = retryDelayMs(attempt, this.#host.retryMs);
-    const isDue = () => this.#occupancy.kind === "retrying" && !this.#isStopping;
-    const again = () => this.serial(async () => (isDue() ? this.load() : undefined));
-    this.#occupancy = { kind: "retrying", attempt, timer: setTimeout(() => void again(), delayMs) };
+    this.#instances.retryLater(attempt, delayMs, (isDue) => void this.serial(async () => (isDue() ? this.load() : undefined)));
     const reason = `${messageOf(error)}; try ${attempt + 1} in ${Math.ceil(delayMs / 1000)} s`;
     this.move("retrying", { code: "retry-later", reason });
   }
@@ -385,103 +259,5 @@ export class ManagedPlugin {
     const fault = error instanceof PluginFault ? error : new PluginFault("setup-failed", messageOf(error), error);
     if (fault.cause instanceof Error) this.#host.logger.debug(`plugin "${this.id}"`, { error: fault.cause });
     this.move(fault.code === "integrity" ? "blocked" : "failed", { code: fault.code, reason: fault.message });
-  }
-
-  // Unloading
-
-  /** Takes what runs out of the registries at once, then stops it: after its calls, within `drainMs`, when `calls` says so. */
-  async #unload(current: RunningInstance, calls: "finish" | "cut"): Promise<void> {
-    this.#occupy(undefined, this.#next);
-    this.#host.contributions.batch(() => current.instance.close());
-    await this.#end(current, calls);
-    const left = this.isRunning ? [] : this.#host.contributions.ownedBy(this.id);
-    if (left.length > 0) this.#host.logger.warn(`plugin "${this.id}" left behind: ${left.join(", ")}`, { code: "leak" });
-  }
-
-  /** Stops an instance that is in no registry and undoes what it did; never rejects. */
-  async #end(made: Omit<RunningInstance, "entry">, calls: "finish" | "cut" = "cut"): Promise<void> {
-    const { instance, code } = made;
-    const drain = { limitMs: this.#host.config().plugins.reload.drainMs, cut: this.#peers.stopping };
-    const left = await this.#steps.stop(made, calls === "finish" ? drain : undefined);
-    if (left.length > 0) {
-      this.#host.logger.warn(`plugin "${this.id}" left behind: ${left.join(", ")}`, { code: "leak" });
-      this.record.diagnostics.push({ code: "leak", message: `a stopped instance left behind: ${left.join(", ")}` });
-    }
-    void instance.leases.idle().then(() => {
-      code.users -= 1;
-      return dropUnused(code, this.#code);
-    });
-  }
-
-  // Replacing
-
-  /**
-   * Does everything that can fail beside the old instance, which serves on until the swap: one turn in which the registries change hands.
-   * Calls in progress end on the old one, which is stopped after the last of them.
-   */
-  async #replaceBeside(old: RunningInstance, code: LoadedCode): Promise<Outcome> {
-    const isWanted = () => this.#current === old && !this.#isStopping;
-    let next: RunningInstance;
-    try {
-      next = await this.#startSuccessor(code, { isWanted, otherwise: "it was stopped meanwhile" });
-    } catch (error) {
-      return { status: "failed", error };
-    }
-    this.#swap(old, next);
-    this.#peers.retire(this.#end(old, "finish"));
-    return { status: "reloaded" };
-  }
-
-  /** Only one instance may hold what this plugin holds: the old one goes first, and comes back when the new one does not start. */
-  async #replaceExclusive(old: RunningInstance, code: LoadedCode): Promise<Outcome> {
-    const wanted = { isWanted: () => !this.#isStopping, otherwise: gatewayStopping.reason };
-    try {
-      await this.#steps.parseConfig(code); // what can be refused is refused before anything stops
-    } catch (error) {
-      return { status: "failed", error };
-    }
-    old.instance.close();
-    this.#occupy(undefined, this.#next);
-    await this.#end(old, "finish");
-    try {
-      this.#swap(undefined, await this.#startSuccessor(code, wanted));
-      return { status: "reloaded" };
-    } catch (error) {
-      try {
-        this.#swap(undefined, await this.#startSuccessor(old.code, wanted, old.entry));
-        return { status: "rolled-back", error };
-      } catch (again) {
-        return { status: "failed", error: new Error(`${messageOf(error)}; the old one did not start again: ${messageOf(again)}`) };
-      }
-    }
-  }
-
-  /** Sets up and starts an instance that is in no registry yet; ends it when it does not start or is not wanted any more. */
-  async #startSuccessor(
-    code: LoadedCode,
-    { isWanted, otherwise }: { isWanted(): boolean; otherwise: string },
-    entry?: PluginEntry,
-  ): Promise<RunningInstance> {
-    const next = await this.#setUp(code, entry);
-    try {
-      await this.#steps.start(next);
-      if (!isWanted()) throw new Error(otherwise);
-    } catch (error) {
-      await this.#end(next);
-      throw error;
-    }
-    return next;
-  }
-
-  #swap(old: RunningInstance | undefined, next: RunningInstance): void {
-    this.#host.contributions.batch(() => {
-      old?.instance.close();
-      next.instance.open();
-    });
-    const before = this.#code;
-    this.#occupy(next, undefined);
-    this.#code = next.code;
-    this.#activate(next);
-    void dropUnused(before, this.#code);
   }
 }

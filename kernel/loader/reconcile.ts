@@ -5,7 +5,8 @@ import type { PluginReload } from "../../sdk/types/plugin-record.ts";
 import { entryChange, type PluginEntry } from "./entry-change.ts";
 import type { LoaderHost } from "./host.ts";
 import { ownCallEnd } from "./leases.ts";
-import type { ManagedPlugin, Outcome } from "./managed-plugin.ts";
+import type { ManagedPlugin } from "./managed-plugin.ts";
+import type { Outcome } from "./plugin-instances.ts";
 import type { PluginTable } from "./plugin-table.ts";
 
 /** `entry`: its config entry changed; `reload`: an operator asked, or a file of it changed. */
