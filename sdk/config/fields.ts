@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { idExpectation, idPattern } from "../text/id-text.ts";
 
 /** Placeholder for a secret. */
 export const REDACTED_VALUE = "__SVC_REDACTED__";
@@ -79,6 +80,9 @@ export const secret = () =>
 
 /** Address of a server: `https://host/path`. */
 export const httpUrl = () => z.url({ protocol: /^https?$/, error: 'expected an address such as "https://host.example/path"' });
+
+/** An id from outside: of a session, run, device, place. */
+export const idText = (maxChars: number) => z.string().min(1).max(maxChars).regex(idPattern, idExpectation);
 
 /** A path on this machine. */
 export const pathText = () => z.string().min(1).max(4_096);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { idExpectation, idPattern } from "../text/id-text.ts";
+import { idText } from "../config/fields.ts";
 
 /** Rows of the store that hold jobs and what became of them. */
 export const CRON_SCOPE = "gateway/cron";
@@ -9,7 +9,6 @@ export function cronJobKey(id: string): string {
   return `job/${id}`;
 }
 
-const idText = (max: number) => z.string().min(1).max(max).regex(idPattern, idExpectation);
 const epochMs = z.number().int().min(0).max(8.64e15);
 /** At most what a system event may hold. */
 const jobText = z.string().min(1).max(32_768);

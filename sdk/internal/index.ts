@@ -4,7 +4,7 @@
  */
 export { duration, intervalMinutes } from "../config/amounts.ts";
 export { formatIssue } from "../config/config-issue.ts";
-export { agentIdPattern, choice, defaulted, documented, pathText, REDACTED_VALUE } from "../config/fields.ts";
+export { agentIdPattern, choice, defaulted, documented, idText, pathText, REDACTED_VALUE } from "../config/fields.ts";
 export { parseSharedConfig } from "../config/root.ts";
 export { sendPolicySchema } from "../config/send-policy.ts";
 export { isSensitiveName } from "../config/sensitive-name.ts";
@@ -15,7 +15,6 @@ export { syncFolder } from "../files.ts";
 export { isLogged, type LogLevel, logLevels } from "../log-levels.ts";
 export { isAlive, type LockOwner, processStartTime } from "../process-owner.ts";
 export { plainName } from "../protocol/device.ts";
-export { idText } from "../protocol/methods/fields.ts";
 export { cutFramedAt } from "../text/external-content.ts";
 export { opening } from "../text/external-markers.ts";
 export { foldLookAlikes } from "../text/fold.ts";
@@ -72,5 +71,6 @@ export { createReplays } from "./replays.ts";
 export { allScopes, hasScope } from "./scopes.ts";
 export { shownName } from "./shown-name.ts";
 export { toStrictJson } from "./strict-json.ts";
+export { ThreadJobs } from "./thread-jobs.ts";
 export { timeOrderedId } from "./time-ordered-id.ts";
 export { commitWhenAvailable, isTransient, untilAvailable } from "./until-available.ts";

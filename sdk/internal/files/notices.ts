@@ -2,6 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "../../files.ts";
 import type { DoctorFinding } from "../../hooks.ts";
+import { isRecord } from "../../is-record.ts";
 import { readRegularFile } from "./read-regular.ts";
 
 /** An event that an operator should hear of later, too: kept as a file, so that `svc doctor` shows it while no gateway runs. */
@@ -43,31 +44,20 @@ export async function readNotices(stateDir: string, now: number): Promise<Notice
   return read.flatMap((notice) => (notice && (notice.until === undefined || notice.until > now) ? [notice] : []));
 }
 
-const severities: readonly string[] = ["info", "warning", "error"] satisfies ReadonlyArray<Notice["severity"]>;
-
 async function readNotice(path: string): Promise<Notice | undefined> {
   try {
-    const {
-      id,
-      severity,
-      message,
-      at,
-      until,
-      fix,
-      path: about,
-    } = JSON.parse(String(await readRegularFile(path, { maxBytes: MAX_BYTES }))) as Partial<Notice>;
-    if (typeof id !== "string" || typeof message !== "string" || typeof at !== "number" || !severities.includes(String(severity)))
-      return undefined;
-    return {
-      id,
-      severity: severity as Notice["severity"],
-      message,
-      at,
-      ...(typeof until === "number" ? { until } : {}),
-      ...(typeof fix === "string" ? { fix } : {}),
-      ...(typeof about === "string" ? { path: about } : {}),
-    };
+    const value: unknown = JSON.parse(String(await readRegularFile(path, { maxBytes: MAX_BYTES })));
+    return isNotice(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+const severities: readonly unknown[] = ["info", "warning", "error"] satisfies ReadonlyArray<Notice["severity"]>;
+
+function isNotice(value: unknown): value is Notice {
+  if (!isRecord(value)) return false;
+  const { id, severity, message, at, until = 0, fix = "", path = "" } = value;
+  const areTexts = [id, message, fix, path].every((text) => typeof text === "string");
+  return areTexts && [at, until].every((time) => typeof time === "number") && severities.includes(severity);
 }

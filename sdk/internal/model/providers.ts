@@ -3,11 +3,18 @@ import { readEnv } from "../../read-env.ts";
 import type { Disposable } from "../../types/common.ts";
 import type { PluginContext } from "../../types/context.ts";
 import type { ModelProvider } from "../../types/model.ts";
-import { createPreload, type LoadingStep } from "./preload.ts";
 import { withSecrets } from "./secrets.ts";
 import { apiOf, type ModelApi, type ModelVendor, modelParamsOf, type ProviderSettings, resolveProviders } from "./settings.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
 import type { VendorProviderDeps } from "./vendor-provider.ts";
+
+/** The first answers after a start come before code of model calls is loaded. */
+const PRELOAD_MS = 500;
+/** Between two parts everything else of the gateway has its turn. */
+const PAUSE_MS = 20;
+
+/** Loads a module, or a part of one. */
+type LoadingStep = () => unknown;
 
 /** Parts that a plugin for one wire format brings. */
 export interface ModelProvidersSpec<V extends ModelVendor> {
@@ -103,5 +110,36 @@ function createProviders<V extends ModelVendor>(ctx: PluginContext, spec: ModelP
       prepareCalls();
     },
     skipped: () => skipped,
+  };
+}
+
+/**
+ * Loads the code of model calls before the first of them needs it. `begin`, which may be called again, says that a provider may be called from now on.
+ * @param loads in this order, after the client of the plugin's connections
+ */
+function createPreload(ctx: PluginContext, loads: readonly LoadingStep[]): Disposable & { begin(): void } {
+  const state = { begun: false, ended: false };
+  const run = ([step, ...rest]: readonly LoadingStep[]) => {
+    if (!step || state.ended) return;
+    Promise.resolve()
+      .then(step)
+      // A call loads what it needs by itself, and says then what is wrong.
+      .catch((error: unknown) => ctx.logger.debug("a part of the model client could not be preloaded", { error: String(error) }))
+      .finally(() => state.ended || ctx.timers.setTimeout(() => run(rest), PAUSE_MS));
+  };
+  const client: LoadingStep[] = [
+    // A request that has ended before it begins loads the client of the plugin's connections, a file a turn, and opens none.
+    () => ctx.request("http://rehearsal.invalid/", { signal: AbortSignal.abort() }).catch(() => undefined),
+    () => globalThis.Response,
+  ];
+  return {
+    begin() {
+      if (state.begun) return;
+      state.begun = true;
+      ctx.timers.setTimeout(() => run([...client, ...loads]), PRELOAD_MS);
+    },
+    dispose() {
+      state.ended = true;
+    },
   };
 }
