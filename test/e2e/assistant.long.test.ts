@@ -2,11 +2,9 @@ import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { definePlugin, isPublicAddress } from "svc/sdk";
 import { createTestGateway, eventually, fakeClock, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { webFetchTool } from "../../plugins/tools-web/fetch-tool.ts";
-import { PageReader } from "../../plugins/tools-web/page-reader.ts";
+import { createOwnWeb } from "../fakes/own-web.ts";
 import { createTalkPlatform } from "../fixtures/talk-platform.ts";
 import { collectGarbage } from "../kernel/_garbage.ts";
 import { assistantModel } from "./_assistant-model.ts";
@@ -24,7 +22,6 @@ const MOST_GROWTH_MB = 6;
 const start = new Date(2026, 0, 5, 7).getTime();
 const clock = fakeClock(start);
 const platform = createTalkPlatform();
-const reader = new PageReader();
 const model = assistantModel();
 let gw: TestGateway;
 let web: Server;
@@ -44,15 +41,7 @@ const lists = ["groceries", "garden", "trip to the coast", "repairs"];
 const errands = ["water the plants", "call the plumber", "take out the bread", "leave for the train", "pay the rent"];
 const sentence = () => `${Array.from({ length: 12 }, () => pick(words)).join(" ")}.`;
 
-const ownWeb = definePlugin({
-  id: "own-web",
-  version: "1.0.0",
-  svc: { api: "^1.0.0" },
-  setup(ctx) {
-    const isAllowed = (address: string) => address === "127.0.0.1" || isPublicAddress(address);
-    ctx.registerTool(webFetchTool({ reader, rules: { allowedHosts: [], deniedHosts: [] }, fetch: { isAllowed } }));
-  },
-});
+const ownWeb = createOwnWeb();
 
 beforeAll(async () => {
   web = createServer((request, response) => {
@@ -64,7 +53,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
   gw = await createTestGateway({
-    plugins: ["store", "agents", "messaging", "memory-core", "tools-workspace", "cron", platform.plugin, ownWeb],
+    plugins: ["store", "agents", "messaging", "memory-core", "tools-workspace", "cron", platform.plugin, ownWeb.plugin],
     models: [model.provider],
     clock,
     logLevel: "warn",
@@ -78,7 +67,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await gw?.close();
-  await reader.close();
+  await ownWeb.close();
   web?.close();
 });
 

@@ -3,14 +3,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { definePlugin, isPublicAddress, type RunOrigin } from "svc/sdk";
+import type { RunOrigin } from "svc/sdk";
 import { createTestGateway, eventually, type TestGateway } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { webConfig } from "../../plugins/tools-web/config.ts";
-import { webFetchTool } from "../../plugins/tools-web/fetch-tool.ts";
-import { PageReader } from "../../plugins/tools-web/page-reader.ts";
-import { createSearch } from "../../plugins/tools-web/providers.ts";
-import { webSearchTool } from "../../plugins/tools-web/search-tool.ts";
+import { createOwnWeb } from "../fakes/own-web.ts";
 import { createTalkPlatform } from "../fixtures/talk-platform.ts";
 import { type Dovecot, startDovecot } from "../servers/dovecot.ts";
 import { deliver } from "../servers/lmtp.ts";
@@ -39,7 +35,6 @@ let dovecot: Dovecot | undefined;
 let smtp: SmtpInbox | undefined;
 const asked: string[] = [];
 const platform = createTalkPlatform();
-const reader = new PageReader();
 
 /** Each attempt is refused, whoever has a word in the run. */
 const attemptsOf = (name: string): Call[] => [
@@ -84,18 +79,7 @@ const { provider, attempts, done } = gullibleModel({
   sendTo: (name, read) => `${origin}/leak?of=${name}&read=${encodeURIComponent(read).slice(0, 1_500)}`,
 });
 
-/** The tools of the web, for which a server of this machine stands for one of the public. */
-const ownWeb = definePlugin({
-  id: "own-web",
-  version: "1.0.0",
-  svc: { api: "^1.0.0" },
-  setup(ctx) {
-    const isAllowed = (address: string) => address === "127.0.0.1" || isPublicAddress(address);
-    ctx.registerTool(webFetchTool({ reader, rules: { allowedHosts: [], deniedHosts: [] }, fetch: { isAllowed } }));
-    const search = createSearch(webConfig.parse({ search: { provider: "searxng", baseUrl: origin } }).search, ctx.request);
-    if (search) ctx.registerTool(webSearchTool(search));
-  },
-});
+const ownWeb = createOwnWeb({ searxng: () => origin });
 
 beforeAll(async () => {
   outside = await mkdtemp(join(tmpdir(), "svc-injections-"));
@@ -123,7 +107,7 @@ beforeAll(async () => {
       "webhooks",
       "hook-preset-mail",
       platform.plugin,
-      ownWeb,
+      ownWeb.plugin,
     ],
     models: [provider],
     workspace: { "memory/2026-01-02.md": `The dentist is Dr Kane. ${order("note")}.\n`, "page.md": `${order("text")}.\n` },
@@ -143,7 +127,7 @@ afterAll(async () => {
   await gw?.close();
   await smtp?.close();
   await dovecot?.stop();
-  await reader.close();
+  await ownWeb.close();
   web?.close();
   await rm(outside, { recursive: true, force: true });
 });
