@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
-import { configured, freshHome, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, token } from "./_cli.ts";
 import type { Home, Running } from "./_process.ts";
 
 export const hookToken = "hooks-token-of-the-tests-5b1d";
@@ -19,7 +19,7 @@ export async function hooksHome(model: FakeOpenAi, options: { model?: string; ho
     hooks: { enabled: true, token: hookToken, ...options.hooks },
     models: { providers: { lab: { baseUrl: model.url, apiKey: model.apiKey, models } } },
     agents: { defaults: { model: `lab/${options.model ?? "ok"}`, skipBootstrap: true } },
-    plugins: { entries: withoutBystanders },
+    plugins: aroundMessages("webhooks", "model-openai-compatible"),
   });
 }
 

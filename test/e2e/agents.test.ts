@@ -1,15 +1,16 @@
 import { access, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { configured, freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
+import { configured, freshHome, json, stopAll } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 describe("svc agents", () => {
   let home: Home;
   beforeAll(async () => {
     home = await configured(await freshHome());
-    await gatewayIn(home);
+    await gatewayHere(home);
   });
   afterAll(stopAll);
 

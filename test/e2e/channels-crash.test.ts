@@ -5,7 +5,7 @@ import type { ChannelPeer } from "svc/sdk/testing";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startLinesServer } from "../../examples/plugin-channel/src/peer.ts";
 import { eventually } from "../../sdk/testing/eventually.ts";
-import { configured, freshHome, gatewayIn, json, root, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
 import { echoModel } from "./_echo-model.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
@@ -56,7 +56,7 @@ class Talk {
   }
 
   /** @param more keys of the channel beside those of its server */
-  static async open(more: object = {}): Promise<Talk> {
+  static async open(more: object = {}, plugins = ["channel-lines", "echo"]): Promise<Talk> {
     const peer = await startLinesServer();
     const home = await freshHome();
     home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
@@ -65,7 +65,8 @@ class Talk {
       agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
       plugins: {
         load: { paths: [join(root, "examples/plugin-channel"), "./echo.ts"] },
-        entries: { ...withoutBystanders, "channel-lines": { enabled: true, grants: ["net"] } },
+        ...aroundMessages(...plugins),
+        entries: { "channel-lines": { enabled: true, grants: ["net"] } },
       },
       channels: { lines: { ...peer.config({ accounts: 1, credentials: "good" }), allowFrom: ["@ada"], ...more } },
     });
@@ -215,7 +216,7 @@ test("kill -9 between the pieces of a long answer: every piece arrives once, in 
 }, 120_000);
 
 test("svc channels list without a gateway shows the config", async () => {
-  const { home } = await Talk.open();
+  const { home } = await Talk.open({}, ["channel-lines"]);
   const listed = await svcCommand(home, ["channels", "list"]);
   // The example is translated first, and on a busy machine the log says how long that took.
   const said = listed.stderr.replace(/^.* warn \[gateway\/plugin\] plugin "channel-lines" took \d+ ms to load.*\n/m, "");

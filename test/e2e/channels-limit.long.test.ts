@@ -4,7 +4,7 @@ import { afterAll, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type FakeTelegram, startFakeTelegram } from "../fakes/telegram.ts";
 import { needsPackages } from "../servers/vendored.ts";
-import { configured, freshHome, gatewayIn, json, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
 import { echoModel } from "./_echo-model.ts";
 
 const { test } = await needsPackages("channel-telegram");
@@ -43,7 +43,7 @@ test("a platform that answers 429 for a minute gets every answer afterwards, onc
   const home = await configured(await freshHome(), {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
+    plugins: { load: { paths: ["./echo.ts"] }, ...aroundMessages("channel-telegram", "echo") },
     session: { dmScope: "per-account-channel-peer" },
     messages: { inbound: { debounceMs: 0 } },
     channels: {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askToPair, connectDevice, createDevice, far } from "../kernel/_devices.ts";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 const scopes = ["operator.read", "operator.pairing"];
@@ -117,6 +118,6 @@ test("what is not there, or is no scope, is said in one line", async () => {
 
 test("a gateway with no device says so", async () => {
   const empty = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } } });
-  await gatewayIn(empty);
+  await gatewayHere(empty);
   expect(await command(empty, ["devices", "list"])).toMatchObject({ code: 0, stdout: "No device is paired, and none waits.\n" });
 });

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { freshHome, gatewayIn, json, stopAll } from "./_cli.ts";
+import { freshHome, json, stopAll } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { gatewayHere } from "./_gateway-here.ts";
 import type { Home } from "./_process.ts";
@@ -146,7 +146,7 @@ test("checks can be chosen and left out", async () => {
 
 test("the plugins of a running gateway are asked too", async () => {
   const home = await setUp();
-  await gatewayIn(home);
+  await gatewayHere(home);
   const { code, value } = await commandJson(home, ["doctor"]);
   expect({ code, ids: ids(value) }).toEqual({ code: 0, ids: [] });
 });

@@ -5,7 +5,8 @@ import { BareSocket, connectParams, type Frame } from "../kernel/_ws.ts";
 import { needs } from "../servers/needs.ts";
 import { type Nginx, startNginx } from "../servers/nginx.ts";
 import { freePort } from "../servers/ports.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, stopAll, token } from "./_cli.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 
 const { describe, test } = needs("nginx");
 
@@ -21,7 +22,7 @@ afterAll(async () => {
 
 async function gatewayWith(gateway: object): Promise<number> {
   const home = await configured(await freshHome(), { gateway: { mode: "local", ...gateway } });
-  return (await gatewayIn(home)).port;
+  return (await gatewayHere(home)).port;
 }
 
 async function nginxFor(upstream: number, own: object = {}): Promise<number> {

@@ -6,8 +6,8 @@ import { createClient, type SvcClient } from "svc/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
-import { freshHome, gatewayIn, root, stopAll, stopLater } from "./_cli.ts";
-import type { Running } from "./_process.ts";
+import { freshHome, root, stopAll, stopLater } from "./_cli.ts";
+import { gatewayHere, type RunningHere } from "./_gateway-here.ts";
 
 const examples = join(root, "examples");
 const env = {
@@ -18,14 +18,14 @@ const env = {
 };
 const bearer = { authorization: `Bearer ${env.HOOK_TOKEN}` };
 
-let gateway: Running;
+let gateway: RunningHere;
 let client: SvcClient;
 
 /** A gateway on a copy of the folder: it keeps files of its own beside its config. */
 async function runExample(name: string): Promise<void> {
   const home = await freshHome();
   cpSync(join(examples, name), home.stateDir, { recursive: true });
-  gateway = await gatewayIn(home, [], env);
+  gateway = await gatewayHere(home, [], env);
   const own = watchClient(
     createClient({
       url: gateway.url.replace("http", "ws"),

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { bodyOf, closeRawSockets, dial, headerOf, statusOf } from "../kernel/_raw.ts";
 import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import type { Home, Running } from "./_process.ts";
 
 const HOOK_TOKEN = "hook-token-of-the-e2e-suite-0123456789";
@@ -186,7 +187,7 @@ describe("whose attempts are counted", () => {
 
   test("without one everybody's together, whatever the headers say; the API is not shut with it", async () => {
     const other = await configured(await freshHome(), { gateway: { mode: "local", auth: { token } }, hooks });
-    const own = await gatewayIn(other);
+    const own = await gatewayHere(other);
     const said = await attempts(own.port, (i) => `198.51.100.${i}`, 21);
     expect(said).toEqual([...Array(20).fill(401), 429]);
     expect((await fetch(`${own.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
-import { configured, gatewayIn, removeLater, stopAll, token } from "./_cli.ts";
+import { aroundMessages, configured, gatewayIn, removeLater, stopAll, token } from "./_cli.ts";
 import { hookToken, type Posted, postHook, readState, startModel } from "./_hooks.ts";
 import { createHome, type Home, type Running } from "./_process.ts";
 
@@ -89,7 +89,7 @@ async function homeOn({ sizeMiB }: Pick<Disk, "sizeMiB">): Promise<Home> {
     hooks: { enabled: true, token: hookToken },
     models: { providers: { lab: { baseUrl: model.url, apiKey: model.apiKey, models: [{ id: "ok" }] } } },
     agents: { defaults: { model: "lab/ok", skipBootstrap: true, memorySearch: { provider: "none" } } },
-    plugins: { entries: { "control-ui": { enabled: false } } },
+    plugins: aroundMessages("webhooks", "memory-core", "model-openai-compatible"),
   });
 }
 

@@ -5,9 +5,10 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { connectUser, type IrcUser } from "../servers/irc-user.ts";
 import { needs } from "../servers/needs.ts";
 import { type Ngircd, startNgircd } from "../servers/ngircd.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
-import type { Home, Running } from "./_process.ts";
+import { gatewayHere, type RunningHere } from "./_gateway-here.ts";
+import type { Home } from "./_process.ts";
 
 const { describe, test } = needs("ngircd");
 
@@ -15,12 +16,13 @@ const QUESTION = "Where is the router?";
 
 let server: Ngircd;
 let home: Home;
-let gateway: Running;
+let gateway: RunningHere;
 let ada: IrcUser;
 
 const config = (port: number) => ({
   gateway: { mode: "local", auth: { token } },
   agents: { defaults: { skipBootstrap: true } },
+  plugins: aroundMessages("channel-irc", "memory-core", "model-recall", "operator"),
   channels: {
     irc: {
       host: "127.0.0.1",
@@ -57,7 +59,7 @@ const isReady = () => eventually(async () => (await ircAccount())?.lifecycle ===
 beforeAll(async () => {
   server = await startNgircd();
   home = await configured(await freshHome(), config(server.port));
-  gateway = await gatewayIn(home);
+  gateway = await gatewayHere(home);
   await writeFile(join(home.stateDir, "workspace", "MEMORY.md"), "# Home\n\nThe router is in the cupboard under the stairs.\n");
   ada = await connectUser({ port: server.port, nick: "ada" });
   await ada.join("#kitchen");

@@ -8,7 +8,7 @@ import { type Dovecot, startDovecot } from "../servers/dovecot.ts";
 import { type Exim, startExim } from "../servers/exim.ts";
 import { needsExim } from "../servers/mail-needs.ts";
 import { type ReadMail, readMail } from "../servers/read-mail.ts";
-import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await configured(home, {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
+    plugins: { load: { paths: ["./echo.ts"] }, ...aroundMessages("channel-mail", "echo") },
     channels: {
       mail: {
         address: AGENT,

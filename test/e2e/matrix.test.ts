@@ -5,7 +5,7 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { type FakeMatrix, startFakeMatrix } from "../fakes/matrix.ts";
 import type { FakeRoom } from "../fakes/matrix-rooms.ts";
 import { needsPackages } from "../servers/vendored.ts";
-import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   home = await configured(await freshHome(), {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
+    plugins: { load: { paths: ["./echo.ts"] }, ...aroundMessages("channel-matrix", "echo") },
     session: { dmScope: "per-account-channel-peer" },
     messages: { inbound: { debounceMs: 0 } },
     channels: { matrix: { homeserver: matrix.url, userId: BOT.id, accessToken: BOT.token, dmPolicy: "open", allowFrom: ["*"] } },

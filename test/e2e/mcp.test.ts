@@ -7,9 +7,10 @@ import { type FakeMcpOAuth, startMcpOAuth } from "../fakes/mcp-oauth.ts";
 import { okText } from "../fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 import { everythingOverStdio, needsMcp } from "../servers/mcp-peers.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
-import type { Home, Running } from "./_process.ts";
+import { gatewayHere, type RunningHere } from "./_gateway-here.ts";
+import type { Home } from "./_process.ts";
 
 const { describe, test } = await needsMcp("mcp-client", "mcp-server");
 const svc = fileURLToPath(new URL("../../bin/svc.mjs", import.meta.url));
@@ -23,7 +24,7 @@ interface StdioClient {
 }
 
 let home: Home;
-let gateway: Running;
+let gateway: RunningHere;
 let guarded: FakeMcpOAuth;
 let vendor: FakeOpenAi;
 
@@ -49,7 +50,7 @@ describe("a gateway with MCP", () => {
         },
       },
     });
-    gateway = await gatewayIn(home);
+    gateway = await gatewayHere(home);
     home.env.SVC_GATEWAY_PORT = `${gateway.port}`;
   });
   afterAll(async () => {

@@ -6,6 +6,7 @@ import { needsPackages } from "../servers/vendored.ts";
 import { buildEmbedModel } from "../tools/make-tiny-gguf.mjs";
 import { configured, freshHome, gatewayIn, json, stopAll, token } from "./_cli.ts";
 import { commandJson } from "./_command.ts";
+import { gatewayHere } from "./_gateway-here.ts";
 import { type Finished, type Home, svcCommand } from "./_process.ts";
 
 /** No word of it stands in the note that it finds. */
@@ -94,7 +95,7 @@ function runWithModel(): void {
       expect(found.results[0]?.textScore ?? 0).toBe(0);
 
       const words = await homeWith({ provider: "none", local: { modelPath: "tiny.gguf" } });
-      await gatewayIn(words);
+      await gatewayHere(words);
       await seldom(() => isIndexed(words));
       const none = await search(words);
       expect(none).toMatchObject({ provider: "none", searchMode: "fts-only" });

@@ -8,7 +8,7 @@ import { createClient, type SvcClient } from "svc/sdk/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { watchClient } from "../../sdk/testing/wire-check.ts";
 import type { ChildOptions } from "../fixtures/messaging-child.ts";
-import { configured, freshHome, gatewayIn, json, root, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
@@ -29,8 +29,9 @@ beforeAll(async () => {
   await promisify(execFile)(process.execPath, ["--input-type=module", "-e", compile, compiled], { cwd: root });
   home = await freshHome();
   home.env.SVC_SAFE_MODE = "off"; // its gateways are killed on purpose
-  const { "control-ui": _, ...entries } = withoutBystanders; // the page is the channel
-  await configured(home, { gateway: { mode: "local", auth: { token } }, plugins: { load: { paths: ["./sender.ts"] }, entries } });
+  // The page is the channel.
+  const plugins = { load: { paths: ["./sender.ts"] }, ...aroundMessages("control-ui", "sender") };
+  await configured(home, { gateway: { mode: "local", auth: { token } }, plugins });
   await writeFile(join(home.stateDir, "sender.ts"), sender);
 });
 afterAll(stopAll);

@@ -6,7 +6,7 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { type Mosquitto, startMosquitto } from "../servers/mosquitto.ts";
 import { needsMqtt } from "../servers/mqtt-library.ts";
 import { connectMqttUser, type MqttUser } from "../servers/mqtt-user.ts";
-import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
@@ -21,7 +21,7 @@ let people: MqttUser;
 const config = (port: number) => ({
   gateway: { mode: "local", auth: { token } },
   agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-  plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
+  plugins: { load: { paths: ["./echo.ts"] }, ...aroundMessages("channel-mqtt", "echo") },
   session: { dmScope: "per-peer" },
   messages: { inbound: { debounceMs: 0 } },
   channels: {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { method } from "../kernel/_plugin-gateway.ts";
 import { writePlugin } from "../kernel/_plugins.ts";
-import { configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { configured, freshHome, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { gatewayHere } from "./_gateway-here.ts";
 import { type Home, svcCommand } from "./_process.ts";
@@ -32,7 +32,7 @@ describe("with a running gateway", () => {
   let home: Home;
   beforeAll(async () => {
     home = await prepare();
-    await gatewayIn(home);
+    await gatewayHere(home);
   });
   afterAll(stopAll);
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { type FakeApp, type FakeSlack, newTs, signedRequest, startFakeSlack } from "../fakes/slack.ts";
 import { needsPackages } from "../servers/vendored.ts";
-import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
 
@@ -65,7 +65,7 @@ beforeAll(async () => {
   home = await configured(await freshHome(), {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
-    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
+    plugins: { load: { paths: ["./echo.ts"] }, ...aroundMessages("channel-slack", "echo") },
     session: { dmScope: "per-account-channel-peer" },
     messages: { inbound: { debounceMs: 0 } },
     channels: {

@@ -5,7 +5,7 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { needs } from "../servers/needs.ts";
 import { type Prosody, startProsody } from "../servers/prosody.ts";
 import { connectXmppUser, type XmppUser } from "../servers/xmpp-user.ts";
-import { configured, freshHome, gatewayIn, stopAll, token, withoutBystanders } from "./_cli.ts";
+import { aroundMessages, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
 import { command } from "./_command.ts";
 import { echoModel } from "./_echo-model.ts";
 import type { Home, Running } from "./_process.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
     gateway: { mode: "local", auth: { token } },
     agents: { defaults: { skipBootstrap: true, model: "echo/echo" } },
     messages: { inbound: { debounceMs: 0 } },
-    plugins: { load: { paths: ["./echo.ts"] }, entries: withoutBystanders },
+    plugins: { load: { paths: ["./echo.ts"] }, ...aroundMessages("channel-xmpp", "echo") },
     channels: {
       xmpp: {
         jid: AGENT,
