@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
@@ -11,6 +11,7 @@ import { token } from "./_cli.ts";
 import { type GuideBlock, shellLines } from "./_guide.ts";
 import type { SharedTests } from "./_plugin-tests.ts";
 import type { Home } from "./_process.ts";
+import type { TypedCommands } from "./_typed-commands.ts";
 
 /** Ports of the gateway, of the page's own server and of servers of chats and mail, and the folder of mail, as the pages print them. */
 const PRINTED = {
@@ -51,6 +52,8 @@ export interface Reader {
 export interface ReaderOptions {
   /** Home of the gateway and of the commands; `program` is the `svc` of its shell. */
   home: Home;
+  /** Programs `svc` of the test file. */
+  commands: TypedCommands;
   /** Where the gateway listens now. */
   port(): Promise<number>;
   /** Called instead of reading the output, for what is seen at a server that runs. */
@@ -68,6 +71,7 @@ export interface ReaderOptions {
 /** Somebody for one test: what runs is ended, and the folder removed, when the test is over, however it ends. */
 export async function createReader({
   home,
+  commands,
   port: gatewayPort,
   seePage,
   leftOut = {},
@@ -78,8 +82,8 @@ export async function createReader({
   const folder = await mkdtemp(join(tmpdir(), "svc-reader-"));
   const [work, bin, state] = [join(folder, "work"), join(folder, "bin"), join(folder, "state")];
   for (const path of [work, bin, state]) await mkdir(path);
-  await writeFile(join(bin, "svc"), `#!/bin/sh\nexec "${process.execPath}" "${home.program}" "$@"\n`);
-  await chmod(join(bin, "svc"), 0o755);
+  // Where supervisors start a gateway, the program that is running is what their units name.
+  const endCommands = await commands.install(bin, home.program ?? "", { onlyPrograms: tools !== undefined });
   await writeFile(join(state, "env"), "");
   await writeFile(join(state, "cwd"), work);
   const [serverPort = 0, ircPort, xmppPort, imapPort, smtpPort, mqttPort] = await freePorts(6);
@@ -155,6 +159,7 @@ export async function createReader({
 
   onTestFinished(async () => {
     for (const entry of [...running]) await end(entry);
+    await endCommands();
     for (const path of [folder, `${folder}-mail`]) await rm(path, { recursive: true, force: true });
   });
 

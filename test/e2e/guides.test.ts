@@ -14,6 +14,7 @@ import { expectTested, type SharedTests, sharedTests } from "./_plugin-tests.ts"
 import type { Home } from "./_process.ts";
 import { createReader, type ReaderOptions, TESTING } from "./_reader.ts";
 import { fakeSupervisors, freePort } from "./_supervisors.ts";
+import { TypedCommands } from "./_typed-commands.ts";
 import { linkVendorPackages } from "./_vendor-packages.ts";
 
 const folder = join(root, "sdk/docs/guide");
@@ -64,6 +65,7 @@ function needsOf(blocks: readonly GuideBlock[]): { test: typeof test } {
 
 let product: PackedProduct;
 let tests: SharedTests;
+const commands = new TypedCommands();
 const homes: Home[] = [];
 
 beforeAll(async () => {
@@ -177,6 +179,7 @@ describe("a reader who types what the page prints gets there", () => {
       const { port } = at;
       const reader = await createReader({
         ...at,
+        commands,
         ...(name === "first-model.md" ? { texts: await ollamaOfReader() } : {}),
         leftOut: leftOutOfGuides,
         tests,
@@ -204,7 +207,7 @@ describe("a reader who types what the page prints gets there", () => {
   });
 
   needsOf(readme.blocks).test("README.md", { timeout: 300_000 }, async () => {
-    const reader = await createReader({ ...(await startProduct()), leftOut });
+    const reader = await createReader({ ...(await startProduct()), commands, leftOut });
 
     for (const block of readme.blocks) await reader.follow(block);
 
