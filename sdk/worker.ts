@@ -24,9 +24,11 @@ export function bootstrapSource(url: URL): string {
   if (!url.pathname.endsWith(".ts")) return `await import(${JSON.stringify(url.href)});`;
   const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
   const alias = { "svc/sdk/internal": path("./internal/index.ts"), "svc/sdk": path("./index.ts") };
+  // One cache for all that runs from these sources; jiti's own is in a temporary folder that everybody may write to.
+  const cache = import.meta.url.endsWith(".ts") ? { fsCache: path("../node_modules/.cache/jiti") } : {};
   return [
     `import { createJiti } from ${JSON.stringify(import.meta.resolve("jiti"))};`,
-    `const jiti = createJiti(${JSON.stringify(url.href)}, { alias: ${JSON.stringify(alias)} });`,
+    `const jiti = createJiti(${JSON.stringify(url.href)}, ${JSON.stringify({ alias, ...cache })});`,
     `await jiti.import(${JSON.stringify(fileURLToPath(url))});`,
   ].join("\n");
 }

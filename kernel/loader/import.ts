@@ -29,7 +29,7 @@ export async function importModule(file: string, stateDir: string, { importBundl
   if (isCompiledBundle(file)) return importCompiled(file);
   if (importBundled && isBundledSource(file)) return importBundled(file);
   const { createJiti } = await import("jiti");
-  const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "svc") : join(stateDir, "cache", "jiti");
+  const fsCache = isOwnSource(file) ? join(root, "node_modules", ".cache", "jiti") : join(stateDir, "cache", "jiti");
   await mkdir(fsCache, { recursive: true, mode: 0o700 });
   const own = isOwnSource(file) ? { "svc/sdk/internal": internal } : {};
   const jiti = createJiti(file, { moduleCache: false, fsCache, virtualModules: { ...own, "svc/sdk": sdk }, alias: aliases });
