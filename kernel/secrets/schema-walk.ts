@@ -32,16 +32,18 @@ export function unwrapSchema(schema: unknown): SchemaNode | undefined {
   return at;
 }
 
+/** Metadata by schema, neither of which changes: each walk over a config asks for hundreds, and zod puts every answer together anew. */
+const metaOf = new WeakMap<object, Readonly<KeyMeta>>();
+
 /** Metadata of a schema and of everything it wraps; the outer one wins. */
-export function schemaMeta(schema: unknown): KeyMeta {
-  let found: KeyMeta = {};
-  for (
-    let at = schema as SchemaNode | undefined;
-    at?.def;
-    at = (at.def.innerType ?? (at.def.type === "pipe" ? at.def.in : undefined)) as SchemaNode | undefined
-  ) {
-    found = { ...(z.globalRegistry.get(at as unknown as z.ZodType) as KeyMeta | undefined), ...found };
-  }
+export function schemaMeta(schema: unknown): Readonly<KeyMeta> {
+  if (typeof schema !== "object" || schema === null || !("def" in schema)) return {};
+  const known = metaOf.get(schema);
+  if (known) return known;
+  const { def } = schema as SchemaNode;
+  const inner = def.innerType ?? (def.type === "pipe" ? def.in : undefined);
+  const found = { ...schemaMeta(inner), ...(z.globalRegistry.get(schema as unknown as z.ZodType) as KeyMeta | undefined) };
+  metaOf.set(schema, found);
   return found;
 }
 
