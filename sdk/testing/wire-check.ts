@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { PROTOCOL_FILE, readProtocolDocument, standalone } from "../../kernel/loader/protocol-document.ts";
+import { PROTOCOL_FILE, type ProtocolDocument, readProtocolDocument, standalone } from "../../kernel/loader/protocol-document.ts";
 import { packageRoot } from "../../kernel/process/paths.ts";
 import type { SvcClient } from "../client/types.ts";
 import { toSchema } from "../json-schema.ts";
@@ -19,7 +19,10 @@ const faults: string[] = [];
 
 const results: Schemas = { ...protocolResults, connect: helloOk };
 const payloads: Schemas = protocolEventPayloads;
-let ofPlugins: { results: Schemas; payloads: Schemas } | undefined;
+/** Schemas of bundled plugins as their documents have them: a process needs few of the hundreds. */
+type Written = Readonly<Record<string, { schema: JsonSchema; document: ProtocolDocument }>>;
+let ofPlugins: { results: Written; payloads: Written } | undefined;
+const read = new WeakMap<JsonSchema, z.ZodType>();
 
 const wireError = z.object({
   code: z.enum(["INVALID_REQUEST", "FORBIDDEN", "NOT_PAIRED", "APPROVAL_NOT_FOUND", "UNAVAILABLE"]),
@@ -65,22 +68,26 @@ export function checkEvent(event: string, payload: unknown): void {
   check(`event ${event}`, Object.hasOwn(payloads, event) ? payloads[event] : own(schemasOfPlugins().payloads, event), payload);
 }
 
-function own(schemas: Schemas, name: string): z.ZodType | undefined {
-  return Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+function own(written: Written, name: string): z.ZodType | undefined {
+  const found = Object.hasOwn(written, name) ? written[name] : undefined;
+  if (!found) return undefined;
+  const { schema, document } = found;
+  const type = read.get(schema) ?? (toSchema(standalone(schema, document)) as unknown as z.ZodType);
+  read.set(schema, type);
+  return type;
 }
 
 /** Schemas of the answers and events of bundled plugins, from the tables beside their manifests. */
-function schemasOfPlugins(): { results: Schemas; payloads: Schemas } {
+function schemasOfPlugins(): { results: Written; payloads: Written } {
   if (ofPlugins) return ofPlugins;
   const root = join(packageRoot(), "plugins");
   const documents = readdirSync(root)
     .map((id) => ({ id, file: join(root, id, PROTOCOL_FILE) }))
     .filter(({ file }) => existsSync(file))
     .map(({ id, file }) => readProtocolDocument(readFileSync(file, "utf8"), { plugin: id, isBundled: true }));
-  const made = (schema: JsonSchema) => toSchema(schema) as unknown as z.ZodType;
   const tables = documents.map((document) => ({
-    results: Object.entries(document.methods).map(([name, { result }]) => [name, made(standalone(result, document))] as const),
-    payloads: Object.entries(document.events ?? {}).map(([name, { payload }]) => [name, made(standalone(payload, document))] as const),
+    results: Object.entries(document.methods).map(([name, { result: schema }]) => [name, { schema, document }] as const),
+    payloads: Object.entries(document.events ?? {}).map(([name, { payload: schema }]) => [name, { schema, document }] as const),
   }));
   ofPlugins = {
     results: Object.fromEntries(tables.flatMap((table) => table.results)),
