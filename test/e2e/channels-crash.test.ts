@@ -8,7 +8,8 @@ import { eventually } from "../../sdk/testing/eventually.ts";
 import { aroundMessages, configured, freshHome, gatewayIn, json, root, stopAll, token } from "./_cli.ts";
 import { echoModel } from "./_echo-model.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";
-import { type Home, type Running, svcCommand } from "./_process.ts";
+import { gatewayHere, type RunningHere } from "./_gateway-here.ts";
+import { type Home, svcCommand } from "./_process.ts";
 
 /** The example channel, its server, and real gateways between them and a model that repeats what it is told. */
 
@@ -89,7 +90,7 @@ const stranger = (point: string) => `@${point.replace(".", "-")}`;
 
 test("kill -9 at each step of the way of a message: it is answered once, and a stranger gets one code", async () => {
   expect(points.length).toBeGreaterThan(8);
-  const swept: Array<{ talk: Talk; gateway: Running }> = [];
+  const swept: Array<{ talk: Talk; gateway: RunningHere }> = [];
   const rest = [...groups.entries()];
   const work = async () => {
     for (let next = rest.shift(); next; next = rest.shift()) swept[next[0]] = await sweep(next[1]);
@@ -97,10 +98,10 @@ test("kill -9 at each step of the way of a message: it is answered once, and a s
   await Promise.all([work(), work()]);
   // The last points are those of pairing: two people wait there for an operator.
   await operate(swept.at(-1) as (typeof swept)[number]);
-  for (const { gateway } of swept) expect(await gateway.kill("SIGTERM")).toBe(0);
+  for (const { gateway } of swept) expect(await gateway.stop()).toBe(0);
 }, 240_000);
 
-async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }> {
+async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: RunningHere }> {
   const talk = await Talk.open();
   const words: string[] = [];
   for (const point of kills) {
@@ -115,7 +116,7 @@ async function sweep(kills: string[]): Promise<{ talk: Talk; gateway: Running }>
     }
     await killedAt(talk.home, point);
   }
-  const gateway = await gatewayIn(talk.home);
+  const gateway = await gatewayHere(talk.home);
   for (const word of words)
     await eventually(() => talk.seenBy("@ada").some((text) => text.includes(word)), 60_000).catch(() =>
       expect.fail(`${word} was not answered; seen: ${talk.seenBy("@ada").join(" | ")}; ${gateway.out.stdout}${gateway.out.stderr}`),
@@ -150,7 +151,7 @@ async function killedAt(home: Home, point: string, time = 1): Promise<void> {
 }
 
 /** Does what an operator does with such a gateway in a terminal. */
-async function operate({ talk, gateway }: { talk: Talk; gateway: Running }): Promise<void> {
+async function operate({ talk, gateway }: { talk: Talk; gateway: RunningHere }): Promise<void> {
   const { home, peer } = talk;
   const port = { SVC_GATEWAY_PORT: String(gateway.port) };
   const { requests } = (await json(home, ["pairing", "list", "lines"], port)).value as {
@@ -185,7 +186,7 @@ test("kill -9 while an answer is shown as it grows: the next process makes the s
   const talk = await Talk.open();
   await talk.say("where is the router, at length?");
   await killedAt(talk.home, "preview.after-post");
-  const gateway = await gatewayIn(talk.home);
+  const gateway = await gatewayHere(talk.home);
   const final = "You said: where is the router, at length?, and so on";
   const isFinal = () => talk.peer.seen.some((action) => action.kind === "edit" && action.text === final);
   await eventually(isFinal, 60_000).catch(() =>
@@ -194,7 +195,7 @@ test("kill -9 while an answer is shown as it grows: the next process makes the s
   expect(talk.seenBy("@ada")).toHaveLength(1);
   // Nobody types any more, in whichever process it was begun.
   await eventually(() => talk.peer.seen.findLast((action) => action.kind === "typing")?.on === false);
-  expect(await gateway.kill("SIGTERM")).toBe(0);
+  expect(await gateway.stop()).toBe(0);
 }, 120_000);
 
 test("kill -9 between the pieces of a long answer: every piece arrives once, in order", async () => {
@@ -205,14 +206,14 @@ test("kill -9 between the pieces of a long answer: every piece arrives once, in 
   await killedAt(talk.home, "messaging.after-send", 2);
   expect(talk.seenBy("@ada")).toHaveLength(2);
   await killedAt(talk.home, "messaging.after-claim", 2);
-  const gateway = await gatewayIn(talk.home);
+  const gateway = await gatewayHere(talk.home);
 
   const arrived = () => talk.seenBy("@ada").flatMap((text) => text.match(/n\d+/g) ?? []);
   await eventually(() => arrived().includes("n249"), 60_000);
   expect(talk.seenBy("@ada").length).toBeGreaterThan(3);
   expect(arrived()).toEqual(words);
   expect(`${gateway.out.stdout}${gateway.out.stderr}`).toContain("1 messages were being sent when the gateway stopped");
-  expect(await gateway.kill("SIGTERM")).toBe(0);
+  expect(await gateway.stop()).toBe(0);
 }, 120_000);
 
 test("svc channels list without a gateway shows the config", async () => {

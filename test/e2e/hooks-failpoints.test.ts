@@ -6,6 +6,7 @@ import { okText } from "../fakes/openai-scripts.ts";
 import type { FakeOpenAi } from "../fakes/openai-server.ts";
 import { gatewayIn, root, stopAll } from "./_cli.ts";
 import { buildFailing, failingAt } from "./_failpoints.ts";
+import { gatewayHere, type RunningHere } from "./_gateway-here.ts";
 import { brokenFiles, hooksHome, killed as killSignal, markCounts, postHook, readState, type StoredState, startModel } from "./_hooks.ts";
 import type { Home, Running } from "./_process.ts";
 
@@ -112,7 +113,7 @@ interface Sent {
 }
 
 /** Sends it once more, and waits for its end. @returns id of its run */
-async function sentAgain(gateway: Running, { key, point, acknowledged, isFailure = false }: Sent): Promise<string> {
+async function sentAgain(gateway: Pick<Running, "url" | "out">, { key, point, acknowledged, isFailure = false }: Sent): Promise<string> {
   const hook = hookFor(key);
   const again = await postHook(gateway.url, { ...hook, body: { ...hook.body, waitForCompletion: true } });
   if (again === "unknown") throw new Error(gateway.out.stderr.slice(-2_000));
@@ -127,10 +128,10 @@ const summariesOf = (key: string, texts: string[]) =>
   texts.filter((text) => text.startsWith(`Hook Sweep ${key}:`) || text.startsWith(`Hook Sweep ${key} `));
 
 /** @param lastKey that of the action sent last */
-async function stopped(gateway: Running, lastKey: string): Promise<StoredState> {
+async function stopped(gateway: RunningHere, lastKey: string): Promise<StoredState> {
   // The heartbeat that was asked for has read the summary.
   await eventually(() => summariesOf(lastKey, readState(home).lines).length > 0, 30_000);
-  expect(await gateway.kill("SIGTERM"), gateway.out.stderr.slice(-2_000)).toBe(0);
+  expect(await gateway.stop(), gateway.out.stderr.slice(-2_000)).toBe(0);
   const state = readState(home);
   expect(state.integrity).toBe("ok");
   return state;
@@ -164,7 +165,7 @@ test(`kill -9 at ${chain.length} points of actions that follow each other, one o
   home = await hooksHome(model);
   const sent: Sent[] = [];
   const runs: string[] = [];
-  const goOn = async (gateway: Running) => {
+  const goOn = async (gateway: Pick<Running, "url" | "out">) => {
     const before = sent.at(-1);
     expect(await brokenFiles(home)).toEqual([]);
     if (before) runs.push(await sentAgain(gateway, before));
@@ -179,7 +180,7 @@ test(`kill -9 at ${chain.length} points of actions that follow each other, one o
     const key = `k${i}`;
     sent.push({ key, point, acknowledged: await killed(gateway, point, key) });
   }
-  const gateway = await gatewayIn(home);
+  const gateway = await gatewayHere(home);
   await goOn(gateway);
   const state = await stopped(gateway, `k${chain.length - 1}`);
   expect(state.deliveries.filter((delivery) => delivery.dir === "hook-agent")).toHaveLength(sent.length);
@@ -192,7 +193,7 @@ test.each(alone)("kill -9 at %s: the action is carried out once, or says that it
   const told = firstKill === undefined ? undefined : await killed(await failingGateway(firstKill), firstKill, "k");
   const acknowledged = (await killed(await failingGateway(point), point, firstKill === undefined ? "k" : undefined)) ?? told;
 
-  const gateway = await gatewayIn(home);
+  const gateway = await gatewayHere(home);
   expect(await brokenFiles(home)).toEqual([]);
   const sent = { key: "k", point, acknowledged, isFailure: chosen === "tool-then-401" };
   const runId = await sentAgain(gateway, sent);
