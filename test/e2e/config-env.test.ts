@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { command } from "./_command.ts";
 import { createHome, type Home, type Running, startGateway, svcCommand } from "./_process.ts";
 
 let home: Home;
@@ -63,9 +64,9 @@ test("a gateway whose config, variables and secrets are spread over files starts
   expect((await fetch(`${gateway.url}/v1/models`, withToken)).status).not.toBe(401);
   expect(JSON.parse(await readFile(seen, "utf8"))).toEqual({ FROM_DOTENV: "dotenv", FROM_CONFIG: "dotenv-more" });
 
-  const health = await svcCommand(home, ["health", "--json"]);
+  const health = await command(home, ["health", "--json"]);
   expect([health.code, JSON.parse(health.stdout)]).toMatchObject([0, { ok: true, secrets: { stale: [], unavailable: [] } }]);
-  const reload = await svcCommand(home, ["secrets", "reload", "--json"]);
+  const reload = await command(home, ["secrets", "reload", "--json"]);
   expect([reload.code, JSON.parse(reload.stdout)]).toEqual([
     0,
     { ok: true, resolved: 1, warningCount: 0, stale: [], unavailable: [], changedOwners: [] },
@@ -81,7 +82,7 @@ test("a gateway whose token is in a variable that is not set exits with 78, name
   expect(refused.stderr).toContain("gateway.auth.token: variable GATEWAY_SECRET is not set");
   expect(await readFile(join(home.stateDir, "svc.json"), "utf8")).toBe(config);
 
-  const audit = await svcCommand(home, ["secrets", "audit", "--check"]);
+  const audit = await command(home, ["secrets", "audit", "--check"]);
   expect(audit.code).toBe(2);
   expect(audit.stdout).toContain("REF_UNRESOLVED");
 });

@@ -10,6 +10,7 @@ import { connect } from "node:tls";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { eventually } from "../../sdk/testing/eventually.ts";
 import { behindModels, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { command } from "./_command.ts";
 import { type Home, svcCommand } from "./_process.ts";
 
 /** State directory after gateways with `--https`, once there is one: a certificate costs as much as a start. */
@@ -111,7 +112,7 @@ describe("svc --dev gateway --https", () => {
     expect(await readdir(certificateIn(home))).toEqual(["cert.pem", "key.pem"]);
     const gateway = await gatewayIn(home, ["--dev"]);
     expect(await send(gateway.port, "/healthz", { ask: plainRequest })).toBe(200);
-    expect(await svcCommand(home, ["--dev", "health"])).toMatchObject({ code: 0, stderr: "" });
+    expect(await command(home, ["--dev", "health"])).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("goes on after a body that is refused while it is still being sent", async () => {

@@ -33,8 +33,8 @@ test("a plugin that throws at load and one that hangs in setup leave the gateway
 
   gateway = await startGateway(home);
   const port = { SVC_GATEWAY_PORT: String(gateway.port) };
-  const list = await svcCommand(home, ["plugins", "list"], port);
-  const answer = await svcCommand(home, ["agent", "--message", "Where is the router?"], port);
+  const list = await command(home, ["plugins", "list"], port);
+  const answer = await command(home, ["agent", "--message", "Where is the router?"], port);
 
   expect(list.code).toBe(0);
   expect(list.stdout).toMatch(/throws-at-load .*failed/);
@@ -60,7 +60,7 @@ async function startHostile(env: Record<string, string> = {}): Promise<Running> 
     join(home.stateDir, "svc.json"),
     JSON.stringify({
       gateway: { mode: "local", auth: { token: "hostile-plugins-token" } },
-      plugins: { load: { paths: [fixture("hostile")] } },
+      plugins: { load: { paths: [fixture("hostile")] }, allow: ["store", "agents", "hostile"] },
     }),
   );
   gateway = await startGateway(home, [], env);

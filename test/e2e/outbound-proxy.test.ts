@@ -8,7 +8,8 @@ import { startFakeOpenAi } from "../fakes/openai-server.ts";
 import { startConnectProxy } from "../servers/connect-proxy.ts";
 import { needs } from "../servers/needs.ts";
 import { startTlsFront } from "../servers/tls-front.ts";
-import { createHome, type Home, startGateway, svcCommand } from "./_process.ts";
+import { command } from "./_command.ts";
+import { createHome, type Home, startGateway } from "./_process.ts";
 
 const { test } = needs("openssl");
 
@@ -52,15 +53,15 @@ test("a gateway behind a proxy embeds and answers through it, says so in svc doc
   opened.push(() => gateway.kill("SIGTERM"));
 
   await eventually(async () => {
-    const { stdout } = await svcCommand(home, ["memory", "search", "how much pressure does the boiler need", "--json"]);
+    const { stdout } = await command(home, ["memory", "search", "how much pressure does the boiler need", "--json"]);
     return JSON.parse(stdout).searchMode === "hybrid";
   }, 60_000);
 
   expect(fake.requests.length).toBeGreaterThan(0);
-  const answer = await svcCommand(home, ["agent", "--message", "Where is the router?"]);
+  const answer = await command(home, ["agent", "--message", "Where is the router?"]);
   expect(answer.stdout).toContain(okText);
   expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set([`${HOST}:443`, `${MODELS}:443`]));
-  const doctor = await svcCommand(home, ["doctor", "--severity-min", "info"]);
+  const doctor = await command(home, ["doctor", "--severity-min", "info"]);
   expect(doctor.stdout).toContain(
     `HTTPS_PROXY: requests of plugins to https servers that NO_PROXY does not list go through the proxy ${proxy.url}`,
   );
@@ -70,7 +71,7 @@ test("a gateway behind a proxy embeds and answers through it, says so in svc doc
   const again = await startGateway(home, [], { HTTPS_PROXY, NODE_EXTRA_CA_CERTS });
   opened.push(() => again.kill("SIGTERM"));
   const degraded = await eventually(async () => {
-    const { stdout } = await svcCommand(home, ["memory", "search", "a question that was not asked before", "--json"]);
+    const { stdout } = await command(home, ["memory", "search", "a question that was not asked before", "--json"]);
     return JSON.parse(stdout).searchMode === "fts-only" && stdout;
   }, 60_000);
   for (const text of [gateway.out.stdout, gateway.out.stderr, again.out.stdout, again.out.stderr, doctor.stdout, degraded])

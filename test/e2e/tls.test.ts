@@ -10,6 +10,7 @@ import { BareSocket, connectParams } from "../kernel/_ws.ts";
 import { type Certificate, makeCertificate } from "../servers/certificate.ts";
 import { needs } from "../servers/needs.ts";
 import { behindModels, configured, freshHome, gatewayIn, stopAll, token } from "./_cli.ts";
+import { command } from "./_command.ts";
 import { type Home, type Running, svcCommand } from "./_process.ts";
 
 const { describe, test } = needs("openssl");
@@ -82,7 +83,7 @@ describe("gateway.tls", () => {
     const stranger = await configured(await freshHome(), {
       gateway: { mode: "local", auth: { token }, tls: { enabled: true, certPath: other.cert, keyPath: other.key } },
     });
-    const refused = await svcCommand(stranger, ["health", "--url", `wss://127.0.0.1:${gateway.port}`, "--token", token]);
+    const refused = await command(stranger, ["health", "--url", `wss://127.0.0.1:${gateway.port}`, "--token", token]);
     expect(refused.code).not.toBe(0);
     const client = createClient({
       url: `wss://127.0.0.1:${gateway.port}`,
