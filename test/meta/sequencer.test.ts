@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TestSpecification, Vitest } from "vitest/node";
-import { SpreadSequencer } from "../sequencer.ts";
+import { longest, SpreadSequencer } from "../sequencer.ts";
 
 const isolated = { isolate: true, sequence: { groupOrder: 0 } };
 const sharing = { isolate: false, sequence: { groupOrder: 0 } };
@@ -19,10 +21,10 @@ function named(name: string, config: object, count: number): TestSpecification[]
   return Array.from({ length: count }, (_, i) => ({ moduleId: `/${name}/${i}.test.ts`, project: { name, config } }) as TestSpecification);
 }
 
-async function order(seed?: number): Promise<string[]> {
+async function order(seed?: number, given = files): Promise<string[]> {
   const cache = { getFileTestResults: () => undefined, getFileStats: () => undefined };
   const sequencer = new SpreadSequencer({ config: { root: "/", sequence: { seed } }, cache } as unknown as Vitest);
-  return (await sequencer.sort(files)).map(({ moduleId }) => moduleId);
+  return (await sequencer.sort(given)).map(({ moduleId }) => moduleId);
 }
 
 const projects = (ids: string[]) => ids.map((id) => id.split("/")[1]);
@@ -34,6 +36,18 @@ describe("files", () => {
     expect(names.slice(0, 6)).toEqual(["meta", "e2e", "meta", "meta", "e2e", "meta"]);
     expect(runs(names.slice(6))).toEqual(["gateway", "unit", "storms"]);
     expect(names).toHaveLength(files.length);
+  });
+
+  test("that take minutes are there, and begin first", async () => {
+    expect(longest.filter((name) => !existsSync(join(import.meta.dirname, `../e2e/${name}.test.ts`)))).toEqual([]);
+    const stories = ["deploy", longest[1], longest[0]].map(
+      (name) => ({ moduleId: `/svc/test/e2e/${name}.test.ts`, project: { name: "e2e", config: sharing } }) as TestSpecification,
+    );
+
+    const ids = await order(undefined, [...files, ...stories]);
+
+    const own = ids.filter((id) => id.startsWith("/svc/")).map((id) => id.split("/").at(-1));
+    expect(own).toEqual([`${longest[0]}.test.ts`, `${longest[1]}.test.ts`, "deploy.test.ts"]);
   });
 
   test("run in the order of a seed, each seed another, and the projects stay where they are", async () => {
