@@ -4,9 +4,9 @@ import { anyOf, likePattern, type TermQuery } from "./keyword-query.ts";
 import { mergeRows, type RankedRow, scoreOfRank } from "./ranking.ts";
 import type { SiftedTerms } from "./telling-terms.ts";
 
-/** Maximum number of matching chunks to rank; above it the newest are ranked, because `bm25` scores each of them separately. */
-const MAX_RANKED = 20_000;
-/** Maximum number of chunks to rank that match only common terms; they come last anyway. */
+/** Matching chunks that are ranked in one statement, newest first: `bm25` scores each of them separately, so the time left is looked at in between. */
+const SLICE = 20_000;
+/** Maximum number of chunks to rank that match only common terms, when others have rarer ones: they come last anyway. */
 const MAX_RANKED_COMMON = 4_000;
 
 /** Rows a step searches, and how many it may return. */
@@ -15,6 +15,9 @@ export interface TextScope {
   limit: number;
   /** Only passages of these; undefined when there are no others. */
   sources: readonly MemorySource[] | undefined;
+  /** True when nobody waits any more; then `cut` is called if older chunks were not ranked. */
+  isLate?(): boolean;
+  cut?(): void;
 }
 
 /** Rows for one step of a keyword search, best first, at most `limit`. */
@@ -33,10 +36,12 @@ export function runSifted(scope: TextScope, { telling, weighing, idle }: SiftedT
   const rows = mergeRows(...steps);
   const common = weighing.length > 0 ? weighing : idle;
   if (rows.length >= wanted || common.length === 0) return bestOf(rows, scope.limit);
-  return bestOf(mergeRows(rows, rankRows(scope, anyOf(common), MAX_RANKED_COMMON)), scope.limit);
+  const rest = telling.length === 0 ? rankRows(scope, anyOf(common)) : rankNewest(scope, anyOf(common));
+  return bestOf(mergeRows(rows, rest), scope.limit);
 }
 
-function allTerms({ db, limit, sources }: TextScope, { match, like }: TermQuery): RankedRow[] {
+function allTerms(scope: TextScope, { match, like }: TermQuery): RankedRow[] {
+  const { db, limit, sources } = scope;
   const patterns = like.map(likePattern);
   const contains = patterns.map(() => "c.text LIKE ? ESCAPE '\\'").join(" AND ");
   const allowed = sources ? ` AND ${among("c.source", sources)}` : "";
@@ -49,19 +54,47 @@ function allTerms({ db, limit, sources }: TextScope, { match, like }: TermQuery)
       .all(...patterns, ...named, limit) as number[];
     return rowids.map((rowid) => ({ rowid, score: 1, exact: true }));
   }
-  if (patterns.length === 0) return rankRows({ db, limit, sources }, match).map((row) => ({ ...row, exact: true }));
+  if (patterns.length === 0) return rankRows(scope, match).map((row) => ({ ...row, exact: true }));
   const joined = `JOIN chunks c ON c.rowid = chunks_fts.rowid WHERE chunks_fts MATCH ? AND ${contains}${allowed}`;
   const sql = `SELECT chunks_fts.rowid AS rowid, chunks_fts.rank AS rank FROM chunks_fts ${joined} ORDER BY chunks_fts.rank LIMIT ?`;
-  const rows = db.prepare(sql).all(match, ...patterns, ...named, limit) as Array<{ rowid: number; rank: number }>;
-  return rows.map(({ rowid, rank }) => ({ rowid, score: scoreOfRank(rank), exact: true }));
+  const rows = db.prepare(sql).all(match, ...patterns, ...named, limit) as Ranked[];
+  return rows.map((row) => ({ ...toRow(row), exact: true }));
 }
 
-/** The best of the newest `ranked` rows, which is quicker than to let FTS5 sort. */
-function rankRows({ db, limit, sources }: TextScope, match: string, ranked = MAX_RANKED): RankedRow[] {
-  const newest = `SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?${onlyOf(sources)} ORDER BY rowid DESC LIMIT ${ranked}`;
+/** The best of all matching rows, slice by slice, which is quicker than to let FTS5 sort and can be stopped. Most questions need one. */
+function rankRows(scope: TextScope, match: string): RankedRow[] {
+  const { db, limit, sources } = scope;
+  const matching = `FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid <= ?${onlyOf(sources)} ORDER BY rowid DESC`;
+  const best = db.prepare(`SELECT rowid, rank FROM (SELECT rowid, rank ${matching} LIMIT ${SLICE}) ORDER BY rank, rowid LIMIT ?`);
+  const below = db.prepare(`SELECT rowid ${matching} LIMIT 1 OFFSET ${SLICE}`).pluck();
+  const named = sources ?? [];
+  let rows: Ranked[] = [];
+  for (let newest: number | undefined = Number.MAX_SAFE_INTEGER; newest !== undefined; ) {
+    const slice = best.all(match, newest, ...named, limit) as Ranked[];
+    rows = rows.length === 0 ? slice : [...rows, ...slice].sort((a, b) => a.rank - b.rank || a.rowid - b.rowid).slice(0, limit);
+    newest = slice.length < limit ? undefined : (below.get(match, newest, ...named) as number | undefined);
+    if (newest !== undefined && scope.isLate?.()) {
+      scope.cut?.();
+      break;
+    }
+  }
+  return rows.map(toRow);
+}
+
+/** The best of the newest matching rows. */
+function rankNewest({ db, limit, sources }: TextScope, match: string): RankedRow[] {
+  const newest = `SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?${onlyOf(sources)} ORDER BY rowid DESC LIMIT ${MAX_RANKED_COMMON}`;
   const best = db.prepare(`SELECT rowid, rank FROM (${newest}) ORDER BY rank, rowid LIMIT ?`);
-  const rows = best.all(match, ...(sources ?? []), limit) as Array<{ rowid: number; rank: number }>;
-  return rows.map(({ rowid, rank }) => ({ rowid, score: scoreOfRank(rank), exact: false }));
+  return (best.all(match, ...(sources ?? []), limit) as Ranked[]).map(toRow);
+}
+
+interface Ranked {
+  rowid: number;
+  rank: number;
+}
+
+function toRow({ rowid, rank }: Ranked): RankedRow {
+  return { rowid, score: scoreOfRank(rank), exact: false };
 }
 
 /** Words by `bm25`, other terms by the share of them a chunk has; a chunk found both ways gains by both. */

@@ -29,7 +29,7 @@ test("one word without other forms is asked once", () => {
 
 test("what holds no word asks nothing", () => {
   for (const query of ["", "  ", '"*"', "🙂🙂", "--- :::"])
-    expect(planKeywords(query, "unicode61")).toEqual({ strict: undefined, loose: undefined });
+    expect(planKeywords(query, "unicode61")).toEqual({ strict: undefined, loose: undefined, groups: [] });
 });
 
 test("operators and column filters stay inside quotes", () => {

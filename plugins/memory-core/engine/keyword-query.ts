@@ -1,6 +1,7 @@
 import type { Tokenizer } from "../index-settings.ts";
 import { hasCjk } from "./cjk.ts";
 import { extractKeywords } from "./keywords.ts";
+import type { TermGroup } from "./query-terms.ts";
 import { stemOf } from "./stem.ts";
 
 /** One question to the index: an FTS5 expression and terms that need `LIKE`. `all`: everything must match; `any`: something. */
@@ -19,6 +20,8 @@ export interface TermQuery {
 export interface KeywordPlan {
   strict: TermQuery | undefined;
   loose: TermQuery | undefined;
+  /** The keywords with all that counts as them; empty where the index has no words. */
+  groups: TermGroup[];
 }
 
 /** A longer question is cut: terms, patterns and SQL stay small whatever comes in. */
@@ -28,13 +31,27 @@ const MAX_LIKE_TERMS = 32;
 const tokens = /[\p{L}\p{N}_]+/gu;
 const shortestTrigram = 3;
 
-/** The two steps of a keyword search: all words of the question, then any of its keywords. */
-export function planKeywords(query: string, tokenizer: Tokenizer): KeywordPlan {
+/**
+ * The two steps of a keyword search: all words of the question, then any of its keywords.
+ * @param expand finds what else counts as the keywords of a text; without it their beginnings do
+ */
+export function planKeywords(
+  query: string,
+  tokenizer: Tokenizer,
+  expand?: (text: string, words: readonly string[]) => TermGroup[],
+): KeywordPlan {
   const text = query.slice(0, MAX_QUERY_CHARS).normalize("NFC");
   const all = [...new Map((text.match(tokens) ?? []).map((token) => [token.toLowerCase(), token])).values()];
   const strict = termQuery("all", all, tokenizer);
-  const loose = withForms(termQuery("any", extractKeywords(text, tokenizer), tokenizer), text, tokenizer);
-  return { strict, loose: isSame(strict, loose) ? undefined : loose };
+  const keywords = termQuery("any", extractKeywords(text, tokenizer), tokenizer);
+  const groups = keywords?.match !== undefined && tokenizer !== "trigram" && expand ? expand(text, wordsOf(keywords)) : [];
+  const loose = withForms(keywords, text, { tokenizer, groups });
+  return { strict, loose: isSame(strict, loose) ? undefined : loose, groups };
+}
+
+/** The words of a query without their quotes. */
+function wordsOf({ quoted }: TermQuery): string[] {
+  return quoted.map((word) => word.slice(1, -1));
 }
 
 /** An expression that any of these terms fulfils. */
@@ -61,13 +78,26 @@ function termQuery(mode: TermQuery["mode"], terms: readonly string[], tokenizer:
  * Adds what makes a chunk better than one with the same words: words that stand side by side as in the question, and other forms of the words as prefixes beside
  * the words themselves, so that the very word gains twice. One disjunction all the same: `bm25` weighs everything at once. `trigram` finds parts of words anyway.
  */
-function withForms(query: TermQuery | undefined, text: string, tokenizer: Tokenizer): TermQuery | undefined {
+function withForms(
+  query: TermQuery | undefined,
+  text: string,
+  { tokenizer, groups }: { tokenizer: Tokenizer; groups: readonly TermGroup[] },
+): TermQuery | undefined {
   if (query?.match === undefined || tokenizer === "trigram") return query;
-  const words = query.quoted.map((word) => word.slice(1, -1));
-  const stems = new Set(words.flatMap((word) => stemOf(word) ?? []));
-  const more = [...pairsOf(text, new Set(words)), ...[...stems].map((stem) => `"${stem}"*`)];
+  const words = wordsOf(query);
+  const beginnings = groups.length > 0 ? groups.map(({ beginning }) => beginning) : words.map(stemOf);
+  const starts = [...new Set(beginnings)].flatMap((start) => (start === undefined ? [] : `"${start}"*`));
+  const more = [...pairsOf(text, new Set(words)), ...starts, ...otherForms(groups)];
   const forms = more.slice(0, MAX_MATCH_TERMS - words.length);
   return { ...query, match: anyOf([...query.quoted, ...forms]), forms };
+}
+
+/** Forms that the beginnings do not find. */
+function otherForms(groups: readonly TermGroup[]): string[] {
+  const forms = groups.flatMap(({ word, forms, beginning }) =>
+    [...forms.keys()].filter((form) => form !== word && !(beginning !== undefined && form.startsWith(beginning))),
+  );
+  return [...new Set(forms)].map((form) => `"${form}"`);
 }
 
 function pairsOf(text: string, keywords: ReadonlySet<string>): string[] {

@@ -10,7 +10,7 @@ test.each([
   ["port 18789 and 42, s3 or E404", ["port", "18789", "s3", "e404"]],
   ["a1 b ab abc", ["a1", "abc"]],
   ["foo_bar --- !!! ___", ["foo_bar"]],
-  ["Zürich ist schön", ["zürich", "ist", "schön"]],
+  ["Zürich ist schön", ["zürich", "schön"]],
 ])("%j is about %j", (query, keywords) => {
   expect(extractKeywords(query, "unicode61")).toEqual(keywords);
 });
@@ -38,4 +38,11 @@ test("Latin letters glued to Chinese are a word of their own", () => {
 
 test("decomposed letters are the same word as composed ones", () => {
   expect(extractKeywords("re\u0301sume\u0301", "unicode61")).toEqual(["résumé"]);
+});
+
+test("stop words of German and other languages count only in questions of these languages", () => {
+  expect(extractKeywords("where are the man pages of war and die", "unicode61")).toEqual(["man", "pages", "war", "die"]);
+  expect(extractKeywords("man pages", "unicode61")).toEqual(["man", "pages"]);
+  expect(extractKeywords("wie kann man die Seiten ändern", "unicode61")).toEqual(["seiten", "ändern"]);
+  expect(extractKeywords("comment les fichiers sont-ils traduits", "unicode61")).toEqual(["fichiers", "traduits"]);
 });

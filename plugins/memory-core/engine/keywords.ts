@@ -1,6 +1,6 @@
 import type { Tokenizer } from "../index-settings.ts";
 import { hasCjk } from "./cjk.ts";
-import { isStopWord, koreanParticles } from "./stop-words.ts";
+import { isStopWord, koreanParticles, languagesOf, type StopWordLanguage } from "./stop-words.ts";
 
 const words = /[\p{L}\p{M}\p{N}_]+/gu;
 const scriptRuns =
@@ -9,16 +9,18 @@ const scriptRuns =
 /** Extracts the keywords of a question: its words without stop words, split the way the tokenizer needs. In order, each once. */
 export function extractKeywords(query: string, tokenizer: Tokenizer): string[] {
   const found = new Set<string>();
-  for (const word of query.normalize("NFC").toLowerCase().match(words) ?? []) {
+  const asked = query.normalize("NFC").toLowerCase().match(words) ?? [];
+  const languages = languagesOf(asked);
+  for (const word of asked) {
     for (const term of hasCjk(word) ? cjkTerms(word, tokenizer) : [word]) {
-      if (isKeyword(term)) found.add(term);
+      if (isKeyword(term, languages)) found.add(term);
     }
   }
   return [...found];
 }
 
-function isKeyword(term: string): boolean {
-  if (isStopWord(term) || !/[\p{L}\p{N}]/u.test(term)) return false;
+function isKeyword(term: string, languages: readonly StopWordLanguage[]): boolean {
+  if (isStopWord(term, languages) || !/[\p{L}\p{N}]/u.test(term)) return false;
   if (/^\p{N}+$/u.test(term)) return term.length >= 3;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range as a whole
   return !/^[\x00-\x7f]{1,2}$/.test(term) || /\d/.test(term);

@@ -4,6 +4,11 @@ export function scoreOfRank(rank: number): number {
   return rank < 0 ? -rank / (1 - rank) : 1 / (1 + rank);
 }
 
+/** The rank, as a positive number, that has this score. */
+export function rankOfScore(score: number): number {
+  return score >= 1 ? 1e6 : score / (1 - score);
+}
+
 /** A chunk found by one of the two steps of the keyword leg. */
 export interface RankedRow {
   rowid: number;

@@ -39,15 +39,58 @@ const lists = {
     到 从 对 于 关于 把 被 让 给 上 下 里 个 一 一个 一些 请 帮 帮我 找 查找 显示 告诉 昨天 今天 明天 東西 东西 這 這個 那個 們 為 嗎 麼 什麼 怎麼`,
 };
 
-const stopWords = new Set(
-  Object.values(lists)
-    .flatMap((list) => list.split(/\s+/))
-    .map((word) => word.normalize("NFC")),
-);
+/** Words of languages that share many with those above (`war`, `die`, `man`): they count only in questions of that language. */
+const ownLists = {
+  german: `aber alle allem allen aller alles als also am an ander andere anderen anderer anderes auch auf aus bei beim bin bis bist da dabei damit danach dann
+    daran darauf daraus darf das dass dazu dein deine dem den denn der des deshalb die dies diese diesem diesen dieser dieses doch dort du durch ein eine einem
+    einen einer eines er es etwas euch für gegen gibt habe haben hat hatte hier ich ihm ihn ihnen ihr ihre im in ins ist ja je jede jedem jeden jeder jedes jedoch
+    kann kannst kein keine keinen können könnte lässt man mehr mein meine meinem meinen meiner mich mir mit muss müssen nach neben nicht nichts noch nun nur ob
+    oder ohne sehr sein seine sich sie sind so soll sollen sollte sondern sonst über um und uns unser unter vom von vor war warum was weil welche welchem welchen
+    welcher welches wenn wer werden wie wieder will wir wird wo wohin wurde würde zu zum zur zwischen bekomme bekommen mache machen macht bitte zeige sage gestern heute morgen`,
+  french: `à au aucun aucune aussi autre autres aux avant avec avoir car ce ceci cela celle celles celui ces cet cette ceux chaque chez ci comme comment d dans de
+    depuis des donc dont du elle elles en entre est et étaient était être eu faire fait faut il ils j je jusque l la le les leur leurs lorsque lui m ma mais me
+    même mes moi moins mon n ne ni nos notre nous on ont ou où par parce pas pendant peu peut peuvent plus plusieurs pour pourquoi puis qu quand que quel quelle
+    quelles quels qui quoi s sa sans se selon sera ses si son sont sous sur ta te tes toi ton tous tout toute toutes très trop tu un une vers vos votre vous y
+    puis-je possible existe hier aujourd demain merci montre dis`,
+  italian: `a ad agli ai al alla alle allo anche ancora avere c che chi ci come con contro cosa cui da dagli dai dal dalla dalle dallo degli dei del della delle dello di
+    dopo dove due e è ed era erano essere fa fare gli ha hanno ho i il in io l la le lei lo loro lui ma me mi mia mie miei mio molto ne negli nei nel nella nelle nello
+    no noi non nostra nostro o ogni per perché più poi posso può quale quali quando quella quelle quelli quello questa queste questi questo qui quindi se sei senza
+    si sia sono sta stato su sua sue sugli sui sul sulla sulle suo tra tu tutti tutto un una uno vi voi ieri oggi domani`,
+  dutch: `aan al alle als altijd ander bij daar dan dat de der deze die dit doen door dus een en er ge geen geweest haar had heb hebben heeft hem het hier hij hoe hun
+    iemand iets ik in is ja je kan kon kunnen maar me meer men met mij mijn moet na naar niet niets nog nu of om omdat onder ons ook op over reeds te tegen toch toen
+    tot u uit uw van veel voor waar waarom wanneer want waren was wat welke werd wezen wie wil worden wordt zal ze zelf zich zij zijn zo zonder zou gisteren vandaag morgen`,
+  russian: `а без более больше будет будто бы был была были было быть в вам вас ведь во вот все всё всего всех вы где да даже для до его ее её если есть еще ещё же за
+    здесь и из или им их к как какая какой какие когда кто ли либо мне может можно мы на над надо наш не него нее ней нет ни них но ну о об однако он она они оно от
+    очень по под после потом потому почему при про раз с сам себя сейчас со так также такой там тебя тем то тогда того тоже только том тот ты у уже хотя чего чем
+    через что чтобы чуть эта эти это этого этой этом этот эту я вчера сегодня завтра`,
+};
 
-/** `word` in lower case. */
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word);
+export type StopWordLanguage = keyof typeof lists | keyof typeof ownLists;
+
+const wordsOf = (list: string) => new Set(list.split(/\s+/).map((word) => word.normalize("NFC")));
+const byLanguage = new Map(
+  Object.entries({ ...lists, ...ownLists }).map(([language, list]) => [language as StopWordLanguage, wordsOf(list)] as const),
+);
+const stopWords = new Set(Object.keys(lists).flatMap((language) => [...(byLanguage.get(language as StopWordLanguage) ?? [])]));
+
+/** `word` in lower case. @param languages of the question, whose own words then count as well */
+export function isStopWord(word: string, languages: readonly StopWordLanguage[] = []): boolean {
+  return stopWords.has(word) || languages.some((language) => byLanguage.get(language)?.has(word));
+}
+
+/**
+ * The languages most of whose stop words are in a question; English alone when it is among them. One word decides nothing, unless there are letters that English
+ * has not: `man` may be German. Empty when none is found.
+ * @param words in lower case
+ */
+export function languagesOf(words: readonly string[]): StopWordLanguage[] {
+  const counted = [...byLanguage].map(([language, list]) => ({ language, found: words.filter((word) => list.has(word)).length }));
+  const most = Math.max(...counted.map(({ found }) => found));
+  const best = counted.filter(({ found }) => found === most).map(({ language }) => language);
+  if (most === 0) return [];
+  if (best.includes("english")) return ["english"];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the ASCII range as a whole
+  return most > 1 || words.some((word) => /[^\x00-\x7f]/.test(word)) ? best : [];
 }
 
 /** Particles a Korean noun may end in, longest first. */

@@ -18,8 +18,12 @@ function indexOf(texts: readonly string[]): Sqlite.Database {
   open.push(db);
   db.exec(schemaSql("unicode61"));
   const text = db.prepare("INSERT INTO chunks_fts(rowid, text, heading, path_words) VALUES (?, ?, '', '')");
+  const chunk = db.prepare("INSERT INTO chunks(rowid, path, source, start_line, end_line, text) VALUES (?, ?, 'memory', 1, 1, ?)");
   db.transaction(() => {
-    for (const [index, body] of texts.entries()) text.run(index + 1, body);
+    for (const [index, body] of texts.entries()) {
+      text.run(index + 1, body);
+      chunk.run(index + 1, `memory/${index}.md`, body);
+    }
   })();
   return db;
 }

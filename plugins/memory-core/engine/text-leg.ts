@@ -2,8 +2,11 @@ import type { MemorySource, Tokenizer } from "../index-settings.ts";
 import type { Database } from "./database.ts";
 import { runSifted, runTerms, type TextScope } from "./keyword-leg.ts";
 import { planKeywords } from "./keyword-query.ts";
+import { expandKeywords } from "./query-terms.ts";
 import { mergeRows, type RankedRow } from "./ranking.ts";
+import { RERANKED, rerank } from "./rerank.ts";
 import { siftTerms } from "./telling-terms.ts";
+import { openVocabulary } from "./vocabulary.ts";
 
 export interface TextLegScope {
   db: Database;
@@ -31,17 +34,37 @@ const allSources: readonly MemorySource[] = ["memory", "sessions"];
 /** The keyword leg: all words first, then any keyword when that gives too few. */
 export function findByWords(scope: TextLegScope, question: TextQuestion): { rows: RankedRow[]; isCut: boolean } {
   const { candidates, maxResults } = question;
-  const within: TextScope = { db: scope.db, limit: candidates, sources: narrowing(scope.db, question.sources) };
-  const plan = planKeywords(question.query, scope.tokenizer);
+  let isCut = false;
+  const within: TextScope = {
+    db: scope.db,
+    limit: Math.max(candidates, RERANKED),
+    sources: narrowing(scope.db, question.sources),
+    isLate: scope.isLate,
+    cut: () => {
+      isCut = true;
+    },
+  };
+  const vocabulary = openVocabulary(scope.db);
+  const plan = planKeywords(question.query, scope.tokenizer, (text, words) =>
+    expandKeywords(text, words, { vocabulary, chunks: scope.chunks }),
+  );
+  const ranked = (rows: RankedRow[]) => {
+    const best = rows.slice(0, within.limit);
+    return (plan.groups.length > 0 ? rerank(scope.db, plan.groups, { rows: best, chunks: scope.chunks }) : best).slice(0, candidates);
+  };
   const strict = plan.strict ? runTerms(within, plan.strict) : [];
-  if (!plan.loose || strict.length >= candidates) return { rows: strict, isCut: false };
+  if (!plan.loose || strict.length >= candidates) return { rows: ranked(strict), isCut };
   const sifted = scope.chunks >= SIFT_FROM_CHUNKS ? siftTerms(scope.db, plan.loose, scope.chunks) : undefined;
   // The disjunction of words that are everywhere tells nothing, provided that there is something to show.
-  if (sifted?.isAllCommon && strict.length >= maxResults) return { rows: strict, isCut: false };
-  if (scope.isLate()) return { rows: strict, isCut: true };
-  scope.found(strict);
+  if (sifted?.isAllCommon && strict.length >= maxResults) return { rows: ranked(strict), isCut };
+  if (scope.isLate()) return { rows: ranked(strict), isCut: true };
+  scope.found(strict.slice(0, candidates));
   const loose = sifted ? runSifted(within, sifted, maxResults) : runTerms(within, plan.loose);
-  return { rows: mergeRows(strict, loose), isCut: false };
+  return { rows: ranked(bestFirst(mergeRows(strict, loose))), isCut };
+}
+
+function bestFirst(rows: RankedRow[]): RankedRow[] {
+  return rows.sort((a, b) => b.score - a.score || Number(b.exact) - Number(a.exact) || a.rowid - b.rowid);
 }
 
 /** The sources to look into; undefined when the index holds no others, so that no row need be looked at for it. */
