@@ -143,7 +143,8 @@ function stretchesOf(answer: string, places: ReadonlyMap<string, Section[]>, fil
   const found = [...places].filter(([name]) => path === "*" || name === path);
   return found.flatMap(([name, sections]) => {
     const lines = splitLines(files[name] ?? "");
-    const wanted = at < 0 ? [{ startLine: 1, endLine: lines.length }] : sections.filter(({ name }) => name === sectionName(place.slice(at + 1)));
+    const wanted =
+      at < 0 ? [{ startLine: 1, endLine: lines.length }] : sections.filter(({ name }) => name === sectionName(place.slice(at + 1)));
     return wanted.flatMap(({ startLine, endLine }) => {
       if (text === undefined) return [{ path: name, startLine, endLine }];
       const line = lines.findIndex((one, index) => index + 1 >= startLine && index < endLine && one.includes(text)) + 1;
