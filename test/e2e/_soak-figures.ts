@@ -114,7 +114,7 @@ function rowsIn(path: string): Pick<Sample, "sessions" | "messages" | "ledger" |
       messages: count("messages"),
       ledger: count("runs") + count("deliveries WHERE dir <> 'in'") + count("idempotency"),
       inbound: count("deliveries WHERE dir = 'in'"),
-      // What they say alone: the rows' own bytes and indexes stay in the figure that is judged.
+      // Counts contents alone: the rows' own bytes and indexes stay in the figure that is judged.
       lastingBytes: payloads + (scopes.find(([scope]) => scope === AUDIT)?.[1] ?? 0),
       tables: Object.fromEntries(
         [...pages, ...scopes.map(([scope, size]): [string, number] => [`kv ${scope}`, size])].map(([name, size]) => [
