@@ -48,6 +48,7 @@ export async function hybridSearch(scope: SearchScope, params: SearchParams): Pr
   if (!index || params.query.trim() === "") return { hits: [], partial: false, mode: "fts-only" };
   const { vectors } = scope;
   if (vectors.kind !== "ready") return wordsOnly(scope, { index, params }, vectors.kind === "absent" ? vectors.reason : undefined);
+  index.vectors.prepare();
   const embedding = startQueryEmbedding((signal) => vectors.embedQuery(params.query, signal), scope.deadlineMs);
   try {
     return await searchBoth(scope, { index, params }, { embedding, vectors });

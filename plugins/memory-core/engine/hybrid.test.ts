@@ -1,3 +1,4 @@
+import { eventually } from "svc/sdk/testing";
 import { afterEach, describe, expect, test } from "vitest";
 import { addToIndex, createTestIndex, type TestIndex } from "../test-index.ts";
 import type { SearchReply } from "../worker-protocol.ts";
@@ -259,4 +260,13 @@ test("diversity puts what is new before what repeats, before the cut, and leaves
 test("two runs of equal passages have the same order", async () => {
   const notes = Object.fromEntries(["d", "b", "c", "a"].map((name) => [note(name), { text: "the same words", degrees: 0 }]));
   expect(pathsOf(await ask(fill(notes), "same words"))).toEqual(["a", "b", "c", "d"].map(note));
+});
+
+test("vectors are read into memory while the question is embedded", async () => {
+  const index = fill({ [note("hall")]: { text: "the router stands in the hall", degrees: 0 } });
+  const embedQuery = async () => {
+    await eventually(() => index.vectors.isLoaded);
+    return at(0);
+  };
+  expect(await ask(index, "router", { vectors: { kind: "ready", embedQuery } })).toMatchObject({ mode: "hybrid" });
 });

@@ -30,6 +30,8 @@ export interface VectorStore {
    * @throws {IndexFault} `memory-sync-aborted` after the signal, or when the store was closed meanwhile
    */
   search(query: Float32Array, k: number, sources: readonly MemorySource[], signal?: AbortSignal): Promise<VectorRow[]>;
+  /** A search comes: what it needs in memory is read meanwhile. */
+  prepare(): void;
   /** Takes out of memory what nobody has searched for that long. Returns whether there was anything; the next search reads it again. */
   releaseIdle(idleMs: number): boolean;
   /** Ends what goes on in the background; before the database is closed. */

@@ -4,14 +4,13 @@ import { getLoadablePath } from "sqlite-vec";
 import { eventually } from "svc/sdk/testing";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { IndexSettings, MemorySource } from "../../index-settings.ts";
+import { addChunk as addTestChunk, fillStore } from "../../test-store.ts";
 import { clusteredVectors, randomVectors, seededRandom } from "../../test-vectors.ts";
 import type { Database } from "../database.ts";
 import { createPacer } from "../pacer.ts";
 import { schemaSql } from "../schema.ts";
 import type { VectorStore } from "../vector-store.ts";
-import { encode } from "./codes.ts";
 import { scanRows } from "./row-scan.ts";
-import { vectorOf } from "./similarity.ts";
 import { createVectorStore, type VectorStoreOptions } from "./store.ts";
 
 type VectorSettings = IndexSettings["vector"];
@@ -64,23 +63,8 @@ function store(vector: VectorSettings = bundled, over: Partial<VectorStoreOption
   return made;
 }
 
-function addChunk(rowid: number, source: MemorySource): void {
-  db.prepare(
-    "INSERT OR IGNORE INTO chunks(rowid, id, path, source, start_line, end_line, hash, model, text, updated_at, trail, pending) VALUES (?, ?, 'a', ?, 1, 1, '', '', '', 0, '', 0)",
-  ).run(rowid, String(rowid), source);
-}
-
-/** Writes vectors under row ids from `first` on; each third is of a session. */
-function fill(into: VectorStore, vectors: readonly Float32Array[], first = 1): void {
-  db.transaction(() => {
-    for (const [index, vector] of vectors.entries()) {
-      const source: MemorySource = (first + index) % 3 === 0 ? "sessions" : "memory";
-      addChunk(first + index, source);
-      into.put(first + index, source, vector);
-    }
-  })();
-  into.committed();
-}
+const addChunk = (rowid: number, source: MemorySource) => addTestChunk(db, rowid, source);
+const fill = (into: VectorStore, vectors: readonly Float32Array[], first?: number) => fillStore(db, into, vectors, first);
 
 const unit = (dims: number, at: number) => Float32Array.from({ length: dims }, (_, i) => (i === at ? 1 : 0));
 const ids = (rows: ReadonlyArray<{ rowid: number }>) => rows.map((row) => row.rowid);
@@ -411,133 +395,5 @@ describe("without a matrix", () => {
     const closed = vectorStore.search(unit(32, 0), 5, both);
     vectorStore.close();
     await expect(closed).rejects.toEqual(aborted);
-  });
-});
-
-/** Makes the tables those of version 2: no codes, and an unused column beside the vectors. */
-function makeOlder(): void {
-  db.exec("DROP TABLE chunk_codes; ALTER TABLE chunk_vectors ADD COLUMN q8 BLOB");
-}
-
-test("while the matrix of an older index is loaded sqlite-vec answers, and afterwards the matrix does", async () => {
-  const vectors = randomVectors(20_001, 32, seededRandom(29));
-  makeOlder();
-  fill(store(off), vectors.slice(0, 20_000));
-  const query = vectors[20_000] as Float32Array;
-  const vectorStore = store();
-
-  const first = await vectorStore.search(query, 10, both);
-  expect([vectorStore.isLoaded, usedDistances]).toEqual([false, true]);
-
-  await eventually(() => vectorStore.isLoaded);
-  expect(await vectorStore.search(query, 10, both)).toEqual(first);
-});
-
-test.each([
-  ["with the extension", bundled],
-  ["without it", off],
-] as const)("changes of an older index are found, %s", async (_name, vector) => {
-  makeOlder();
-  const vectorStore = store(vector);
-  fill(vectorStore, [unit(8, 0), unit(8, 1)]);
-  await warm(vectorStore, unit(8, 0));
-  fill(vectorStore, [unit(8, 2)], 3);
-  db.transaction(() => vectorStore.remove(1))();
-  vectorStore.committed();
-  expect(ids(await vectorStore.search(unit(8, 2), 9, both))).toEqual([3, 2]);
-});
-
-describe("codes", () => {
-  /** Every vector that has a direction has its code, and nothing else has one. */
-  function expectRightCodes(): void {
-    const rows = db
-      .prepare("SELECT v.embedding, c.code FROM chunk_vectors v LEFT JOIN chunk_codes c ON c.chunk_id = v.chunk_id")
-      .all() as Array<{ embedding: Buffer; code: Buffer | null }>;
-    const right = rows.map(({ embedding }) => encode(vectorOf(embedding)));
-    expect(rows.map(({ code }) => code && [...code])).toEqual(right.map((code) => (code ? [...code] : null)));
-    const count = db.prepare("SELECT count(*) FROM chunk_codes").pluck().get();
-    expect(count).toBe(right.filter((code) => code !== undefined).length);
-  }
-
-  test("stand beside the vectors, whatever comes, goes, changes and is taken back", () => {
-    const random = seededRandom(31);
-    const vectors = randomVectors(300, 48, random);
-    const vectorStore = store();
-    fill(vectorStore, vectors.slice(0, 100));
-    for (let round = 0; round < 20; round++) {
-      const change = db.transaction(() => {
-        for (let i = 0; i < 10; i++) {
-          const rowid = 1 + Math.floor(random() * 150);
-          if (random() < 0.4) vectorStore.remove(rowid);
-          else vectorStore.put(rowid, "memory", random() < 0.1 ? new Float32Array(48) : (vectors[round * 10 + i] as Float32Array));
-        }
-        if (round % 4 === 3) throw new Error("no");
-      });
-      try {
-        change();
-        vectorStore.committed();
-      } catch {
-        vectorStore.rolledBack();
-      }
-    }
-    expectRightCodes();
-  });
-
-  test.each([
-    ["with the extension", bundled],
-    ["without it", off],
-  ] as const)("a full disk takes back what did not fit, and what was there is found, %s", async (_name, vector) => {
-    const vectors = randomVectors(600, 48, seededRandom(33));
-    const vectorStore = store(vector);
-    fill(vectorStore, vectors.slice(0, 100));
-    await warm(vectorStore, vectors[0] as Float32Array);
-    db.pragma(`max_page_count = ${Number(db.pragma("page_count", { simple: true })) + 4}`);
-
-    expect(() => fill(vectorStore, vectors.slice(100), 101)).toThrow("full");
-    vectorStore.rolledBack();
-    db.pragma("max_page_count = 1000000");
-
-    expect(ids(await vectorStore.search(vectors[50] as Float32Array, 1, both))).toEqual([51]);
-    await warm(vectorStore, vectors[0] as Float32Array);
-    expect(ids(await vectorStore.search(vectors[50] as Float32Array, 1_000, both))).toHaveLength(100);
-    expectRightCodes();
-  });
-
-  test("are all that the first search of a large index reads before it knows which rows it wants", async () => {
-    const vectors = randomVectors(12_001, 64, seededRandom(37));
-    fill(store(), vectors.slice(0, 12_000));
-    const read: string[] = [];
-    const prepare = db.prepare.bind(db);
-    db.prepare = ((sql: string) => {
-      if (/FROM chunk_vectors\b(?!.*(chunk_id = \?|LIMIT 1$))/.test(sql)) read.push(sql);
-      return prepare(sql);
-    }) as typeof db.prepare;
-    const query = vectors[12_000] as Float32Array;
-    const vectorStore = store();
-
-    const found = await vectorStore.search(query, 10, both);
-
-    expect([vectorStore.isLoaded, usedDistances, read]).toEqual([true, false, []]);
-    expect(found).toEqual(await scanRows(db, { query, k: 10, sources: both, backend: "in-process" }, pacer));
-  });
-
-  test("that are damaged are made again from the vectors while they are read", async () => {
-    fill(store(off), randomVectors(200, 48, seededRandom(41)));
-    const wanted = vectorOf(db.prepare("SELECT embedding FROM chunk_vectors WHERE chunk_id = 7").pluck().get() as Buffer);
-    db.exec("UPDATE chunk_codes SET code = x'00' WHERE chunk_id = 7; UPDATE chunk_codes SET code = zeroblob(9000) WHERE chunk_id = 8");
-    const vectorStore = store(off);
-    expect(ids(await vectorStore.search(wanted, 1, both))).toEqual([7]);
-    expect(await vectorStore.search(wanted, 500, both)).toHaveLength(200);
-  });
-
-  test("a search that nobody waits for any more ends with the loading", async () => {
-    fill(store(off), randomVectors(12_000, 32, seededRandom(43)));
-    isSlow = true;
-    const vectorStore = store();
-    const gone = new AbortController();
-    const abandoned = vectorStore.search(unit(32, 0), 5, both, gone.signal);
-    gone.abort();
-    await expect(abandoned).rejects.toEqual(expect.objectContaining({ code: "memory-sync-aborted" }));
-    await eventually(() => vectorStore.isLoaded);
   });
 });

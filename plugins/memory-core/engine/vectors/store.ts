@@ -146,6 +146,12 @@ class SqliteVectorStore implements VectorStore {
     return (await this.#scan(wanted)) ?? [];
   }
 
+  prepare(): void {
+    this.#searchedAtMs = performance.now();
+    if (this.#matrix || this.#scansOnly || this.#dims === undefined) return;
+    this.#load().catch(() => undefined); // the search that needs it says so
+  }
+
   releaseIdle(idleMs: number): boolean {
     if (!this.#matrix || performance.now() - this.#searchedAtMs < idleMs) return false;
     this.#matrix = undefined;
