@@ -104,6 +104,7 @@ export type * from "./types/common.ts";
 export type * from "./types/config.ts";
 export type * from "./types/config-file.ts";
 export type * from "./types/context.ts";
+export type * from "./types/cron.ts";
 export type * from "./types/devices.ts";
 export type * from "./types/embedding.ts";
 export type * from "./types/folder-watches.ts";

@@ -15,7 +15,6 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   gateway: ["gateway.controlUi.root", "meta"],
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), { path: "session.scope", value: "global" }],
   models: [{ path: "models.mode", value: "replace" }],
-  "memory-core": ["plugins.entries.memory-core.config.dreaming"],
   "memory-sidecar": [
     { path: "memory.backend", value: "sidecar" },
     { path: "memory.backend", value: "qmd" },

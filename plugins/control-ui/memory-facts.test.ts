@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-const { fromFirstMark, isWorking, markWords, progressWords, scoreWord, sentenceOf, troublesOf, withProgress } = await import(
+const { dreamingWords, fromFirstMark, isWorking, markWords, progressWords, scoreWord, sentenceOf, troublesOf, withProgress } = await import(
   new URL("./public/core/memory-facts.js", import.meta.url).href
 );
 
@@ -128,4 +128,32 @@ test("a marked word far inside a snippet is brought into sight, at the start of 
 
 test("scores have two places, a way that did not find it has a dash", () => {
   expect([0.714, 1, 0, undefined, Number.NaN].map(scoreWord)).toEqual(["0.71", "1.00", "0.00", "–", "–"]);
+});
+
+describe("dreaming", () => {
+  const moment = (at: number) => `at ${at}`;
+  const place = { running: false, entries: 9, promoted: 2, diary: "DREAMS.md" };
+  const lastSweep = { at: 5, staged: 1, promoted: 2, diary: "plain" };
+
+  test("nothing while it is off and was never used", () => {
+    expect(dreamingWords({ enabled: false, job: { state: "off" }, workspaces: [place] }, moment)).toBeUndefined();
+  });
+
+  test("how it stands, what the last sweep brought, and what is wrong", () => {
+    expect(
+      dreamingWords({ enabled: true, job: { state: "scheduled", nextRunAt: 7 }, workspaces: [{ ...place, lastSweep }] }, moment),
+    ).toEqual({
+      state: "On. Next sweep: at 7.",
+      last: "Last sweep: at 5, 1 statement staged, 2 kept for good.",
+    });
+    expect(
+      dreamingWords(
+        { enabled: true, job: { state: "missing", problem: "no job is run" }, workspaces: [{ ...place, running: true }] },
+        moment,
+      ),
+    ).toEqual({
+      state: "A sweep is running.",
+      problem: "no job is run",
+    });
+  });
 });

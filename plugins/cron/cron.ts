@@ -1,4 +1,4 @@
-import { isSvcError, type Messaging, type PluginContext, type PluginLife, type Store } from "svc/sdk";
+import { type CronEventHandler, isSvcError, type Messaging, type PluginContext, type PluginLife, type Store } from "svc/sdk";
 import { fire } from "./fire.ts";
 import { defined, type Job, type LogEntry, wireJob } from "./job.ts";
 import { Jobs } from "./jobs.ts";
@@ -27,7 +27,8 @@ export function createCron(ctx: PluginContext): CronPlugin {
   let broken: readonly BrokenRow[] = [];
   const tell = createTeller(ctx);
   const messaging = () => messagingOf(ctx);
-  const deps = { ctx, rows, store, agents, messaging, config, fence: role.fence, tell };
+  const handlers = ctx.contributions<CronEventHandler>("cronEvent");
+  const deps = { ctx, rows, store, agents, messaging, config, fence: role.fence, tell, handlers };
   const scheduler = new Scheduler({
     clock: ctx.clock,
     timers: ctx.timers,

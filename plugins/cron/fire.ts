@@ -1,6 +1,8 @@
 import {
   type Agents,
   type CommitOptions,
+  type ContributionView,
+  type CronEventHandler,
   isSvcError,
   messageOf,
   type RunHandle,
@@ -25,6 +27,8 @@ export interface FireDeps extends DeliverDeps {
   agents: () => Pick<Agents, "run" | "inject" | "resolve" | "wake">;
   config: () => SvcConfig["cron"];
   fence: () => CommitOptions["fence"];
+  /** Plugins that take the events of their own jobs. */
+  handlers: ContributionView<CronEventHandler>;
   /** Tells clients. */
   tell(job: Job, action: "started" | "finished", more?: Partial<LogEntry>): void;
 }
@@ -102,6 +106,8 @@ async function fireEvent(job: Job, firing: Firing): Promise<Job | undefined> {
   const { deps } = firing;
   const { payload, wakeMode } = job;
   if (payload.kind !== "systemEvent") return job;
+  const handler = handlerOf(payload.text, deps);
+  if (handler) return fireHandled(job, handler, firing);
   await reached("cron.before-event");
   try {
     const target = deps.agents().resolve(defined({ agentId: job.agentId }));
@@ -116,6 +122,28 @@ async function fireEvent(job: Job, firing: Firing): Promise<Job | undefined> {
     firing.signal.throwIfAborted();
     if (!isSvcError(error) || isTransient(error) || error.code === "fenced") throw error;
     return endTurn(job, { end: endOf(job, { status: "error", error: error.message }, firing) }, firing);
+  }
+}
+
+/** The plugin that keeps the job: its event is not for the agent. */
+function handlerOf(text: string, { handlers }: FireDeps): CronEventHandler | undefined {
+  const id = /^\[managed-by=([\w.-]{1,100})\]/.exec(text)?.[1];
+  return id === undefined ? undefined : handlers.get(id)?.value;
+}
+
+/** A plugin does the work of its job; when it is cut off with the gateway, the next start goes on with the same run. */
+async function fireHandled(job: Job, handler: CronEventHandler, firing: Firing): Promise<Job | undefined> {
+  const { signal } = firing;
+  const resumes = job.state.resumes ?? 0;
+  await reached("cron.before-handler");
+  try {
+    if (resumes > MAX_RESUMES) throw new Error(`interrupted: the gateway ended ${resumes} times while it ran`);
+    const text = await handler.run({ jobId: job.id, signal });
+    return await endTurn(job, { end: endOf(job, { status: "ok" }, firing), text }, firing);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isSvcError(error) && (isTransient(error) || error.code === "fenced")) throw error;
+    return endTurn(job, { end: endOf(job, { status: "error", error: messageOf(error) }, firing) }, firing);
   }
 }
 

@@ -2,6 +2,7 @@ import { definePlugin } from "svc/sdk";
 import { registerCronChecks } from "./checks.ts";
 import { createCron } from "./cron.ts";
 import { registerCronMethods } from "./rpc.ts";
+import { cronService } from "./service.ts";
 import { cronTool } from "./tool.ts";
 
 /** Jobs of agents: once, at intervals, or at the times of a crontab. Each time is taken on before it is acted upon, and never twice. */
@@ -11,6 +12,7 @@ export default definePlugin({
   svc: { api: "^1.0.0" },
   setup(ctx) {
     const cron = createCron(ctx);
+    ctx.registerService("cron@1", cronService(cron));
     registerCronMethods(ctx, cron);
     registerCronChecks(ctx, cron);
     ctx.registerTool(cronTool(ctx, cron));

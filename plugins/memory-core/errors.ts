@@ -77,4 +77,31 @@ export const memoryErrors = defineErrors({
     exit: 1,
     retryable: true,
   },
+  "dream-locked": {
+    message:
+      "{path} is held by process {pid}; wait until its sweep is over; svc memory status --fix removes the lock of a process that is gone",
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+    retryable: true,
+  },
+  "dream-state-broken": {
+    message: "{path}: expected a JSON object; svc memory status --fix puts it aside and begins a new one",
+    http: 500,
+    rpc: "UNAVAILABLE",
+    exit: 1,
+  },
+  "dream-selector": {
+    message:
+      'nothing in the short-term memory matches "{selector}"; expected a key, a path or words of a statement, as svc memory promote lists them',
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "dream-notes-missing": {
+    message: "{path}: no daily notes there; expected a note YYYY-MM-DD.md or a folder with some, below the workspace of the agent",
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
 });

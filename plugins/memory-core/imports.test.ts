@@ -18,7 +18,16 @@ const at = (name: string) => join(import.meta.dirname, name);
 const packages = (entry: string) => [...loadedBy(at(entry))].filter((name) => !name.startsWith("/")).sort();
 
 test("loading the plugin loads no database and no watcher", () => {
-  expect(packages("index.ts")).toEqual(["node:crypto", "node:events", "node:path", "node:timers/promises", "svc/sdk", "svc/sdk/internal"]);
+  expect(packages("index.ts")).toEqual([
+    "node:crypto",
+    "node:events",
+    "node:fs/promises",
+    "node:path",
+    "node:path/posix",
+    "node:timers/promises",
+    "svc/sdk",
+    "svc/sdk/internal",
+  ]);
 });
 
 test("the thread loads the database, and not the SDK with its schemas", () => {
@@ -28,6 +37,6 @@ test("the thread loads the database, and not the SDK with its schemas", () => {
 });
 
 test("a command loads no database", () => {
-  for (const name of ["status", "index", "search", "reset"])
+  for (const name of ["status", "index", "search", "reset", "dream", "promote", "rem"])
     expect(packages(`cli/memory-${name}.ts`)).toEqual(["svc/sdk", "svc/sdk/internal"]);
 });

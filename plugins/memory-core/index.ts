@@ -1,8 +1,10 @@
 import { definePlugin } from "svc/sdk";
+import { createDreaming } from "./dreaming/dreaming.ts";
+import { memoryCoreConfig } from "./dreaming/settings.ts";
 import { createFigures } from "./figures.ts";
+import { followConfig } from "./follow-config.ts";
 import { holdUnderPressure } from "./hold.ts";
 import { registerMemoryService } from "./register-service.ts";
-import { registerTools, toolsKey } from "./register-tools.ts";
 import { createMemoryService, type MemoryService } from "./service.ts";
 import { createSessionFeed } from "./sessions/feed.ts";
 import { checkSharedStores, resolveMemorySettings } from "./settings.ts";
@@ -12,6 +14,7 @@ export default definePlugin({
   id: "memory-core",
   version: "0.1.0",
   svc: { api: "^1.0.0" },
+  config: memoryCoreConfig,
   setup(ctx) {
     const gateway = ctx.service("gateway@1");
     const { stateDir } = gateway.info();
@@ -33,24 +36,9 @@ export default definePlugin({
     ctx.onDispose(() => memory.close().finally(() => gateway.setReadiness("memoryIndex", undefined)));
 
     registerMemoryService(ctx, memory);
-    let tools = registerTools(ctx, memory, settings);
-    ctx.onReload({
-      // Adapters read the keys of their vendors below `models` when they open a provider.
-      prefixes: ["agents", "memory", "models"],
-      async prepare(next, _prev, { paths }) {
-        const reopenProviders = paths.some((path) => path.startsWith("models"));
-        const changed = resolveMemorySettings(next, stateDir);
-        return {
-          apply() {
-            memory.reconfigure(changed, { reopenProviders });
-            if (tools.key === toolsKey(changed)) return;
-            tools.dispose();
-            tools = registerTools(ctx, memory, changed);
-          },
-          discard: () => undefined,
-        };
-      },
-    });
+    const dreaming = createDreaming(ctx, memory, ctx.config.dreaming);
+    ctx.onDispose(() => dreaming.dispose());
+    followConfig(ctx, memory, { stateDir, settings, recalled: dreaming.recalled });
     checkSharedStores(ctx, stateDir);
     // A plugin that is loaded on first use registers nothing until somebody asks for its adapter.
     ctx.on("plugin.state", ({ to }) => void (to === "ready" && memory.pluginWaits()));
@@ -60,5 +48,11 @@ export default definePlugin({
       void memory.startBackground();
       sessions.follow();
     });
+    return {
+      async onConfigChange(next) {
+        await dreaming.configure(next.dreaming);
+        return true;
+      },
+    };
   },
 });

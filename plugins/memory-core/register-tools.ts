@@ -1,22 +1,28 @@
 import { commonErrors, type Disposable, type PluginContext } from "svc/sdk";
 import { type AppendHost, memoryAppendTool } from "./append.ts";
+import { createOwnWrites } from "./own-writes.ts";
 import type { MemoryService } from "./service.ts";
 import type { AgentMemorySettings } from "./settings.ts";
-import { memoryGetTool, memorySearchTool, withoutMemoryTools } from "./tools.ts";
-import { fileTools, WrittenFiles } from "./written-files.ts";
+import { memoryGetTool, memorySearchTool, type SearchTaps, withoutMemoryTools } from "./tools.ts";
+
+export interface ToolOptions {
+  settings: readonly AgentMemorySettings[];
+  /** Called with what a search of an agent has found. */
+  recalled?: SearchTaps["after"];
+}
 
 /** Agents that have the tools: none of them stands in a prompt for nothing. */
 export function registerTools(
   ctx: Pick<PluginContext, "registerTool" | "on" | "clock">,
   memory: MemoryService,
-  settings: readonly AgentMemorySettings[],
+  { settings, recalled }: ToolOptions,
 ) {
   const kept: Disposable[] = [];
   const without = new Set(settings.filter((one) => !one.enabled).map((one) => one.agentId));
   if (without.size < settings.length) {
-    const written = new WrittenFiles((agentId, signal) => memory.sync(agentId, { reason: "note", signal }));
-    kept.push(ctx.on("tool.after", ({ agentId }) => written.add(agentId), { filter: { tool: [...fileTools] } }));
-    kept.push(ctx.registerTool(memorySearchTool(memory, written)), ctx.registerTool(memoryGetTool(memory)));
+    const writes = createOwnWrites(ctx, memory);
+    const taps: SearchTaps = { before: writes.caughtUp, ...(recalled ? { after: recalled } : {}) };
+    kept.push(writes, ctx.registerTool(memorySearchTool(memory, taps)), ctx.registerTool(memoryGetTool(memory)));
     kept.push(ctx.registerTool(memoryAppendTool(appendHost(ctx, memory))));
   }
   if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));

@@ -1,6 +1,5 @@
-import { type HookEvent, type Memory, type Tool, z } from "svc/sdk";
+import { type HookEvent, type Memory, type MemorySearchResult, type Tool, z } from "svc/sdk";
 import { recalled } from "./provenance.ts";
-import type { WrittenFiles } from "./written-files.ts";
 
 const searchInput = z.object({
   query: z.string().describe("The search query: keywords or a question."),
@@ -15,8 +14,16 @@ const getInput = z.object({
   lines: z.number().int().min(1).optional().describe("How many lines."),
 });
 
+/** Callbacks around the searches of agents. */
+export interface SearchTaps {
+  /** Awaited before a search: what the agent has just written is to be found. */
+  before?(agentId: string, signal: AbortSignal): Promise<void>;
+  /** Called with what was found; nobody waits for it. */
+  after?(agentId: string, search: { query: string; hits: MemorySearchResult["results"] }): void;
+}
+
 /** `memory_search`: passages of the agent's notes. */
-export function memorySearchTool(memory: Memory, written: Pick<WrittenFiles, "indexed">): Tool<z.output<typeof searchInput>> {
+export function memorySearchTool(memory: Memory, { before, after }: SearchTaps = {}): Tool<z.output<typeof searchInput>> {
   return {
     name: "memory_search",
     description:
@@ -25,11 +32,12 @@ export function memorySearchTool(memory: Memory, written: Pick<WrittenFiles, "in
       "When the result says that memory is unavailable, say so instead of guessing.",
     input: searchInput,
     readOnly: true,
-    async run({ query, ...options }, call) {
+    async run({ query, ...options }, { agentId, sessionKey, signal }) {
       // A model that asks for nothing gets nothing; it is no fault worth an error turn.
       if (query.trim() === "") return { results: [] };
-      await written.indexed(call.agentId, call.signal);
-      const found = await memory.search(call.agentId, query, { ...defined(options), sessionKey: call.sessionKey, signal: call.signal });
+      await before?.(agentId, signal);
+      const found = await memory.search(agentId, query, { ...defined(options), sessionKey, signal });
+      after?.(agentId, { query, hits: found.results });
       const texts = found.results.map(({ snippet: text, source }) => ({ text, source }));
       return recalled(found, texts);
     },

@@ -2,6 +2,7 @@ import type { Agents } from "./agents.ts";
 import type { Approvals } from "./approvals.ts";
 import type { Bedrock } from "./bedrock.ts";
 import type { ConfigService } from "./config.ts";
+import type { Cron } from "./cron.ts";
 import type { Devices } from "./devices.ts";
 import type { GatewayService } from "./gateway.ts";
 import type { Leases } from "./leases.ts";
@@ -22,6 +23,7 @@ export interface Services {
   "leases@1": Leases;
   "agents@1": Agents;
   "memory@1": Memory;
+  "cron@1": Cron;
   "approvals@1": Approvals;
   "messaging@1": Messaging;
   "devices@1": Devices;

@@ -11,6 +11,7 @@ import {
   type SvcConfig,
 } from "svc/sdk";
 import { hasGateway, parseSharedConfig } from "svc/sdk/internal";
+import { type DreamAccess, dreamsOverGateway } from "./dream-access.ts";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
 export interface MemoryAccess {
@@ -26,6 +27,11 @@ export interface MemoryAccess {
   reset(agentId: string): Promise<{ removed: boolean }>;
   /** Brings to the machine of the gateway what a provider needs. */
   prepare(agentId: string, options: PrepareOptions): Promise<void>;
+  readonly dreams: {
+    status(agentId: string | undefined): Promise<ResultOf<"memory.dreaming.status">>;
+    /** Lines that say what was put in order. */
+    repair(agentId: string): Promise<string[]>;
+  };
   close(): Promise<void>;
 }
 
@@ -47,7 +53,9 @@ export async function openAccess(cli: CliContext): Promise<MemoryAccess> {
   if (await hasGateway(cli)) return overGateway(await cli.connect(), agents);
   const local = await cli.local(await pluginsOf(cli, effective));
   try {
-    return { ...inProcess(local.service("memory@1")), agents, close: () => local.close() };
+    const { dreamsInProcess } = await import("./dream-local.ts");
+    const dreams = dreamsInProcess(cli, { config: effective, local });
+    return { ...inProcess(local.service("memory@1")), agents, dreams: shortened(dreams), close: () => local.close() };
   } catch (error) {
     await local.close();
     throw error;
@@ -73,7 +81,11 @@ function agentsOf(config: SvcConfig, stateDir: string): MemoryAccess["agents"] {
   return { all: resolveAgents(config, stateDir).map((agent) => agent.id), default: defaultAgentId(config) };
 }
 
-function inProcess(memory: Memory): Omit<MemoryAccess, "agents" | "close"> {
+function shortened({ status, repair }: DreamAccess): MemoryAccess["dreams"] {
+  return { status, repair: async (agentId) => (await repair(agentId)).done };
+}
+
+function inProcess(memory: Memory): Omit<MemoryAccess, "agents" | "dreams" | "close"> {
   return {
     async search(agentId, query, options) {
       const { results, provider, mode, partial, degraded, unavailable, error, warning, action } = await memory.search(agentId, query, {
@@ -121,6 +133,7 @@ function overGateway(client: CliClient, agents: MemoryAccess["agents"]): MemoryA
         stop();
       }
     },
+    dreams: shortened(dreamsOverGateway(client)),
     close: () => client.close(),
   };
 }

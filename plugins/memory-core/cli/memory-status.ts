@@ -1,5 +1,6 @@
 import { type CliContext, defineCommand, type MemoryStatus, printableLine } from "svc/sdk";
 import { chosenAgents, type MemoryAccess, openAccess } from "./access.ts";
+import { dreamRows } from "./dream-text.ts";
 import { runIndex } from "./run-index.ts";
 import { skippedRows, statusRows } from "./status-rows.ts";
 
@@ -8,7 +9,7 @@ export default defineCommand({
   path: ["memory", "status"],
   summary: "Show the state of the memory index",
   details:
-    "Without --agent all agents are shown. Exits with 1 when an index reports a problem, or when --deep got no vector from the provider.",
+    "Without --agent all agents are shown. Exits with 1 when an index reports a problem, or when --deep got no vector from the provider. How dreaming stands is shown below.",
   examples: [
     ["All agents", "svc memory status"],
     ["Bring it up to date first", "svc memory status --index"],
@@ -18,7 +19,7 @@ export default defineCommand({
     agent: { kind: "string", description: "Only this agent", placeholder: "id" },
     deep: { kind: "flag", description: "Ask the embedding provider for one vector" },
     index: { kind: "flag", description: "Bring the index up to date first" },
-    fix: { kind: "flag", description: "Rebuild an index that reports a problem" },
+    fix: { kind: "flag", description: "Rebuild an index that reports a problem, and put the state of dreaming in order" },
     json: { kind: "flag", description: "One JSON document on stdout" },
   },
   rpc: true,
@@ -26,14 +27,19 @@ export default defineCommand({
     const access = await openAccess(cli);
     try {
       const all: MemoryStatus[] = [];
-      for (const agentId of chosenAgents(access, values.agent)) {
+      const agents = chosenAgents(access, values.agent);
+      const dreaming = await dreamingOf(access, { agents, fix: values.fix === true });
+      for (const agentId of agents) {
         if (values.index === true) await runIndex(cli, access, { agentId, force: false });
         all.push(await repaired(cli, access, { agentId, deep: values.deep === true, fix: values.fix === true }));
       }
       const isWell = all.every((status) => status.lastError === undefined && status.probe?.ok !== false);
-      if (cli.json) cli.stdout.json({ ok: isWell, agents: all });
+      if (cli.json) cli.stdout.json({ ok: isWell, agents: all, dreaming });
       else {
         print(cli, all, access.agents.default);
+        cli.stdout.line();
+        for (const line of dreaming.fixed) cli.stdout.line(printableLine(line));
+        for (const [name, value] of dreamRows(dreaming)) cli.stdout.line(`${name.padEnd(11)} ${printableLine(value)}`);
         if (values.deep === true) printSkipped(cli, all);
       }
       return isWell ? 0 : 1;
@@ -42,6 +48,13 @@ export default defineCommand({
     }
   },
 });
+
+/** State of dreaming, with `fix` after it was put in order. */
+async function dreamingOf(access: MemoryAccess, { agents, fix }: { agents: readonly string[]; fix: boolean }) {
+  const fixed: string[] = [];
+  for (const agentId of fix ? agents : []) for (const line of await access.dreams.repair(agentId)) fixed.push(`${agentId}: ${line}`);
+  return { ...(await access.dreams.status(agents.length === 1 ? agents[0] : undefined)), fixed };
+}
 
 interface Wanted {
   agentId: string;

@@ -85,7 +85,7 @@ async function readPage(store: () => TranscriptStore, sessionId: string, after: 
 }
 
 /** Finds the trigger of a run. The rows of one stand together, so one answer is enough to remember. */
-function createTriggers(store: () => TranscriptStore): (row: MessageRow) => Promise<string | undefined> {
+export function createTriggers(store: () => TranscriptStore): (row: MessageRow) => Promise<string | undefined> {
   let last: { runId: string; trigger: string | undefined } | undefined;
   return async ({ runId }) => {
     if (runId === undefined) return undefined;

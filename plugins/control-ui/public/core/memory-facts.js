@@ -17,6 +17,9 @@ import { count, plural, span } from "./format.js";
  *   source?: string }} Hit
  * @typedef {{ id: string, level: "warn" | "bad" | "info", text: string, why: string, fix?: string, command?: string }} Trouble
  * @typedef {{ phase: string, done: number, total: number, error?: string, startedAt: number, startedDone: number }} Progress
+ * @typedef {{ enabled: boolean, frequency: string, timezone?: string, job: { state: string, nextRunAt?: number, problem?: string },
+ *   workspaces: Array<{ running: boolean, entries: number, promoted: number, diary: string, problem?: string,
+ *     lastSweep?: { at: number, staged: number, promoted: number, diary: string, problem?: string } }> }} Dreaming
  */
 
 const modes = /** @type {Record<string, string>} */ ({
@@ -33,6 +36,22 @@ export function sentenceOf(status) {
   const sessions = status.sourceCounts?.find(({ source }) => source === "sessions")?.files ?? 0;
   const of = sessions === 0 ? plural(files, "file") : `${plural(files - sessions, "file")}, ${plural(sessions, "conversation")}`;
   return `${mode}${by}: ${of}, ${plural(chunks, "passage")}.`;
+}
+
+/**
+ * Sentences about dreaming: how it stands, what the last sweep brought, and what is wrong. None while it is off and was never used.
+ * @param {Dreaming} dreaming @param {(at: number) => string} moment @returns {{ state: string, last?: string, problem?: string } | undefined}
+ */
+export function dreamingWords({ enabled, job, workspaces }, moment) {
+  const [place] = workspaces;
+  const last = place?.lastSweep;
+  if (!enabled && !last) return undefined;
+  const next = job.nextRunAt === undefined ? "" : ` Next sweep: ${moment(job.nextRunAt)}.`;
+  const state = enabled ? `On.${next}` : "Off.";
+  const found =
+    last && `Last sweep: ${moment(last.at)}, ${plural(last.staged, "statement")} staged, ${count(last.promoted)} kept for good.`;
+  const problem = job.problem ?? place?.problem ?? last?.problem;
+  return { state: place?.running ? "A sweep is running." : state, ...(found ? { last: found } : {}), ...(problem ? { problem } : {}) };
 }
 
 /** Problems that keep the search from working as configured. @param {MemoryStatus} status @returns {Trouble[]} */

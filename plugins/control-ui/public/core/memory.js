@@ -10,6 +10,7 @@ import { isOnline } from "./store.js";
  * @typedef {import("./memory-facts.js").Progress} Progress
  * @typedef {import("./memory-facts.js").Hit} Hit
  * @typedef {{ status?: MemoryStatus, error?: unknown, at?: number }} Known
+ * @typedef {import("./memory-facts.js").Dreaming} Dreaming
  * @typedef {{ results: Hit[], searchMode?: string, partial?: boolean, unavailable?: boolean, error?: string, warning?: string,
  *   action?: string, degraded?: boolean }} Answer
  * @typedef {{ name: string, query: string, isBusy: boolean, answer?: Answer, error?: unknown }} Search
@@ -38,6 +39,30 @@ onEvent("memory.progress", (event) => {
 /** @param {string} agentId @returns {Known} */
 export function memoryOf(agentId) {
   return known.value.get(agentId) ?? {};
+}
+
+const dreams = signal(/** @type {ReadonlyMap<string, Dreaming>} */ (new Map()));
+
+/** State of dreaming, once it was read. @param {string} agentId */
+export function dreamingOf(agentId) {
+  return dreams.value.get(agentId);
+}
+
+/** A gateway without dreaming, or an agent without a memory, has none to show. @param {string} agentId */
+export async function readDreaming(agentId) {
+  if (!isOnline.value) return;
+  try {
+    dreams.value = new Map(dreams.value).set(agentId, await request("memory.dreaming.status", { agentId }));
+  } catch {
+    dreams.value = new Map([...dreams.value].filter(([id]) => id !== agentId));
+  }
+}
+
+/** Sweeps now. @param {string} agentId */
+export async function sweepNow(agentId) {
+  const answer = await request("memory.dreaming.run", { agentId }, { onAccepted: () => undefined });
+  await readDreaming(agentId);
+  return answer;
 }
 
 /** @param {string} agentId */

@@ -147,6 +147,10 @@ export const symptoms: readonly Symptom[] = [
         repair: "`svc memory status --deep` says what each provider lacks",
       },
       "memory/index-identity": { cause: "the embedding model was changed" },
+      "memory/dreaming": {
+        cause: "no job is run, or a workspace could not be swept",
+        repair: "`svc memory dream status` says what is wrong",
+      },
       "memory/left-out": { cause: "a file too large, not text, or not readable" },
       "memory/locked": { cause: "`svc memory index` runs in another terminal" },
       "memory/orphan-temp": { cause: "a rebuild was killed" },

@@ -2,13 +2,14 @@ import { useEffect } from "preact/hooks";
 import { clock, count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isWide } from "../../core/look.js";
-import { agents, memoryOf, progressOf, readMemory, searchMemory } from "../../core/memory.js";
+import { agents, memoryOf, progressOf, readDreaming, readMemory, searchMemory } from "../../core/memory.js";
 import { isWorking, progressWords, sentenceOf } from "../../core/memory-facts.js";
 import { formatRoute, route } from "../../core/router.js";
 import { defaultAgentId, isOnline, lastOnlineAt, now } from "../../core/store.js";
 import { Failure, Waiting } from "../../ui/states.js";
 import { FilePane } from "../chat/file.js";
 import { AgentChoice } from "./agent.js";
+import { Dreams } from "./dreams.js";
 import { Files } from "./files.js";
 import { Hits } from "./hits.js";
 import { IndexMenu } from "./menu.js";
@@ -22,6 +23,7 @@ export default function MemoryPage() {
   const agentId = params.a ?? defaultAgentId.value;
   const query = params.q ?? "";
   useEffect(() => void readMemory(agentId), [agentId, isOnline.value]);
+  useEffect(() => void readDreaming(agentId), [agentId, isOnline.value]);
   useEffect(() => void searchMemory(agentId, query), [agentId, query, isOnline.value]);
   const back = () => memoryAddress(agentId, query);
   return html`<div class=${`memory ${isFile ? "with-file" : ""}`}>
@@ -60,6 +62,7 @@ function Search({ agentId, query }) {
     }} />
     <${Hits} agentId=${agentId} query=${query} />
     ${!status && !error && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${6} /></div></section>`}
+    ${query === "" && html`<${Dreams} agentId=${agentId} />`}
     ${status && query === "" && html`<${Files} agentId=${agentId} status=${status} />`}
   </div>`;
 }
