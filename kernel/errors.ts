@@ -59,11 +59,6 @@ export const kernelErrors = defineErrors({
     http: 500,
     rpc: "UNAVAILABLE",
   },
-  "not-in-release": {
-    message: 'plugin "{plugin}": {what} is not part of this release, and nothing would use it; remove the registration',
-    http: 500,
-    rpc: "UNAVAILABLE",
-  },
   "reserved-name": { message: 'plugin "{plugin}": the name "{name}" is reserved for {owner}', http: 500, rpc: "UNAVAILABLE" },
   "plugin-not-running": {
     message: '{subject}: plugin "{plugin}" is not running: {reason}',

@@ -223,6 +223,7 @@ export const commonErrors = defineErrors({
     details: "UNKNOWN_AGENT_ID",
     expose: { agentId: { type: "string" } },
   },
+  "memory-note-missing": { message: 'there is no note "{path}"', http: 404, rpc: "INVALID_REQUEST" },
   "invalid-session-key": { message: "invalid session key: {reason}", http: 400, rpc: "INVALID_REQUEST" },
   "service-unavailable": {
     message: 'service "{service}" is not available{why?}; see svc plugins list',

@@ -55,7 +55,7 @@ describe("the composed schema", () => {
     ["a plugin without config", { plugins: { entries: { quiet: { config: { any: 1 } } } } }, false],
     ["a channel with its own and common keys", { channels: { sky: { nick: "svc", enabled: true } } }, true],
     ["a key that is not part of this release", { meta: { lastTouchedVersion: "1" } }, false],
-    ["a value that is not part of this release", { memory: { backend: "qmd" } }, false],
+    ["a value that is not part of this release", { models: { mode: "replace" } }, false],
     ["a channel with an unknown key", { channels: { sky: { nik: "svc" } } }, false],
     ["a channel whose plugin narrows a common key", { channels: { sky: { dmPolicy: "pairing" } } }, false],
     ["accounts with a channel's key of another type", { channels: { sky: { accounts: { work: { nick: 5 } } } } }, false],

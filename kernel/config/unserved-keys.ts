@@ -4,7 +4,6 @@
  */
 export type UnservedKey = string | { path: string; value: string };
 
-const memorySearch = (path: string) => [`agents.defaults.memorySearch.${path}`, `agents.list.*.memorySearch.${path}`];
 const heartbeat = (path: string) => [`agents.defaults.heartbeat.${path}`, `agents.list.*.heartbeat.${path}`];
 
 /**
@@ -15,10 +14,4 @@ export const unservedKeys: Readonly<Record<string, readonly UnservedKey[]>> = {
   gateway: ["gateway.controlUi.root", "meta"],
   agents: ["agents.list.*.agentDir", ...heartbeat("directPolicy"), { path: "session.scope", value: "global" }],
   models: [{ path: "models.mode", value: "replace" }],
-  "memory-sidecar": [
-    { path: "memory.backend", value: "sidecar" },
-    { path: "memory.backend", value: "qmd" },
-    "memory.sidecar",
-    ...memorySearch("sidecar"),
-  ],
 };

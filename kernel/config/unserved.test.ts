@@ -27,11 +27,11 @@ describe("what is not part of this release is taken out of a config", () => {
   });
 
   test("one value of a key whose others are served", () => {
-    expect(withoutUnserved({ memory: { backend: "qmd", citations: "on" } })).toEqual({
-      tree: { memory: { citations: "on" } },
-      found: [{ path: ["memory", "backend"], value: "qmd" }],
+    expect(withoutUnserved({ models: { mode: "replace", providers: {} } })).toEqual({
+      tree: { models: { providers: {} } },
+      found: [{ path: ["models", "mode"], value: "replace" }],
     });
-    expect(pathsOf({ memory: { backend: "builtin" } })).toEqual([]);
+    expect(pathsOf({ models: { mode: "merge" } })).toEqual([]);
     expect(unservedValues(["models", "providers", "x", "api"])).not.toContain("openai-completions");
   });
 
@@ -40,18 +40,18 @@ describe("what is not part of this release is taken out of a config", () => {
   });
 
   test("an empty section is found by its own name", () => {
-    expect(pathsOf({ meta: {}, memory: { sidecar: {} } })).toEqual(["meta", "memory.sidecar"]);
+    expect(pathsOf({ meta: {}, memory: {}, gateway: { controlUi: { root: {} } } })).toEqual(["meta", "gateway.controlUi.root"]);
   });
 });
 
 test("issues name the key, or the value, and say what to do", () => {
-  const { found } = withoutUnserved({ meta: { lastTouchedVersion: "1" }, memory: { backend: "qmd" } });
+  const { found } = withoutUnserved({ meta: { lastTouchedVersion: "1" }, models: { mode: "replace" } });
   expect(unservedIssues(found, "svc.json", nowhere).map(({ path, code, message }) => ({ path, code, message }))).toEqual([
     { path: "meta.lastTouchedVersion", code: "not_in_release", message: "not part of this release; take it out" },
     {
-      path: "memory.backend",
+      path: "models.mode",
       code: "not_in_release",
-      message: '"qmd" is not part of this release; choose another value or take the key out',
+      message: '"replace" is not part of this release; choose another value or take the key out',
     },
   ]);
 });
@@ -74,9 +74,9 @@ describe("a write brings one", () => {
   });
 
   test("not when a list of it only loses members", () => {
-    const of = (...paths: number[]) => ({ memory: { sidecar: { paths } } });
+    const of = (...touched: number[]) => ({ meta: { touched } });
     expect(brought(of(1, 2), of(2))).toEqual([]);
-    expect(brought(of(1), of(1, 2))).toEqual(["memory.sidecar.paths"]);
+    expect(brought(of(1), of(1, 2))).toEqual(["meta.touched"]);
   });
 
   test("not when the config held it before, also when its list member has moved", () => {
@@ -94,7 +94,7 @@ describe("the schema says so", () => {
     expect(marks("meta")).toBe(true);
     expect(marks("meta.lastTouchedVersion")).toBe(true);
     expect(marks("agents.list.*.agentDir")).toBe(true);
-    expect(marks("memory.backend")).toEqual(["sidecar", "qmd"]);
+    expect(marks("models.mode")).toEqual(["replace"]);
     expect(marks("gateway.port")).toBeUndefined();
     expect(isUnservedKey(["gateway", "tailscale"])).toBe(false);
   });
@@ -102,6 +102,6 @@ describe("the schema says so", () => {
   test("and the types of a config admit neither", () => {
     const { dts } = configTypes(composed);
     expect(dts).toMatch(/meta\?: never;/);
-    expect(dts).toMatch(/backend\?: "builtin";/);
+    expect(dts).toMatch(/mode\?: "merge";/);
   });
 });

@@ -12,7 +12,6 @@ import { withOwnSecrets } from "./channel-secrets.ts";
 import type { Host, Instance, InstanceIdentity } from "./instance.ts";
 import { createLeases, type Leases } from "./leases.ts";
 import { createRegistrations, type Registrations } from "./registrations.ts";
-import { unservedPoints } from "./reserved.ts";
 import { createServiceProxy } from "./service-proxy.ts";
 import { type ShapeKind, shapeProblem } from "./shapes.ts";
 
@@ -123,7 +122,6 @@ export class Registrar {
     const offered = this.#leased(point, name, value);
     return this.register(
       () => {
-        if (unservedPoints.has(point)) throw kernelErrors.notInRelease({ plugin: id, what: `${point} "${name}"` });
         const kind = declaredPoints[point];
         if (kind) this.assertDeclared(kind, name);
         allow();

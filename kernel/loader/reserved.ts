@@ -7,9 +7,6 @@ import type { PluginRecord } from "../../sdk/types/plugin-record.ts";
 /** Points that the gateway reads itself, and the one way in. */
 export const closedPoints: Readonly<Record<string, string>> = { reload: "ctx.onReload", uiPanel: "ctx.registerUiPanel" };
 
-/** Points at which nothing asks in this release: `memory.backend` takes `builtin` only. */
-export const unservedPoints: ReadonlySet<string> = new Set(["memoryBackend"]);
-
 const kernelEvents: ReadonlySet<string> = new Set<ProtocolEvent>([
   "connect.challenge",
   "tick",

@@ -87,7 +87,8 @@ function requestOf({ query, limits }: AgentMemorySettings, { minScore }: MemoryS
   };
 }
 
-async function beforeSearch(
+/** Lets plugins change a query before it is asked. */
+export async function beforeSearch(
   host: SearchHost,
   event: { agentId: string; query: string; limit: number },
 ): Promise<{ query: string; limit: number }> {
@@ -95,12 +96,13 @@ async function beforeSearch(
   return host.runHook("memory.query", event, { agentId: event.agentId });
 }
 
-async function afterSearch(host: SearchHost, event: { agentId: string; query: string; hits: IndexHit[] }): Promise<IndexHit[]> {
+/** Lets plugins change hits before they are returned. */
+export async function afterSearch(host: SearchHost, event: { agentId: string; query: string; hits: IndexHit[] }): Promise<IndexHit[]> {
   if (!host.isHookUsed("memory.results")) return event.hits;
   const changed = await host.runHook("memory.results", event, { agentId: event.agentId });
   return keepHits(changed.hits);
 }
 
-function clampResults(count: number): number {
+export function clampResults(count: number): number {
   return Number.isFinite(count) ? Math.min(200, Math.max(1, Math.floor(count))) : 6;
 }

@@ -29,7 +29,7 @@ const status: MemoryStatus = {
 const own = { provider: status.provider, model: status.model };
 
 function findings(over: Partial<MemoryStatus>, vectors: { provider: string; model: string } | undefined = own) {
-  return memoryFindings({ status: { ...status, ...over }, vectors, lockedBy: undefined, orphans: [] });
+  return memoryFindings({ backend: "builtin", status: { ...status, ...over }, vectors, lockedBy: undefined, orphans: [] });
 }
 
 test("an extension that does not load is a finding, one that is switched off is not", () => {
@@ -48,7 +48,7 @@ test("an extension that does not load is a finding, one that is switched off is 
 
 test("a memory in order has no findings, one without a single vector neither", () => {
   expect(findings({})).toEqual([]);
-  expect(memoryFindings({ status, vectors: undefined, lockedBy: undefined, orphans: [] })).toEqual([]);
+  expect(memoryFindings({ backend: "builtin", status, vectors: undefined, lockedBy: undefined, orphans: [] })).toEqual([]);
 });
 
 test("an index of another model is found, unless it is being rebuilt or nobody embeds", () => {
@@ -126,7 +126,7 @@ test("leftovers: unfinished databases of an hour and more are orphans, a rebuild
   for (const path of [old, wal, backup]) await utimes(path, hourAgo, hourAgo);
   const found = await leftoversOf(dbPath);
   expect({ ...found, orphans: found.orphans.sort() }).toEqual({ lockedBy: undefined, orphans: [old, wal] });
-  const orphans = memoryFindings({ status, vectors: own, ...found });
+  const orphans = memoryFindings({ backend: "builtin", status, vectors: own, ...found });
   expect(orphans).toMatchObject([
     { id: "memory/orphan-temp", path: old, fixable: true },
     { id: "memory/orphan-temp", path: wal },
@@ -135,7 +135,7 @@ test("leftovers: unfinished databases of an hour and more are orphans, a rebuild
   await writeFile(`${dbPath}.reindex-lock`, JSON.stringify({ pid: process.ppid, startTime: null }));
   const locked = await leftoversOf(dbPath);
   expect(locked).toEqual({ lockedBy: process.ppid, orphans: [] });
-  expect(memoryFindings({ status, vectors: own, ...locked })).toMatchObject([
+  expect(memoryFindings({ backend: "builtin", status, vectors: own, ...locked })).toMatchObject([
     { id: "memory/locked", path: status.dbPath, message: expect.stringContaining(`process ${process.ppid}`) },
   ]);
   expect(await leftoversOf(join(dir, "nowhere/main.sqlite"))).toEqual({ lockedBy: undefined, orphans: [] });

@@ -4,6 +4,8 @@ import type { MemoryService } from "./service.ts";
 /** Evidence about one agent's memory. */
 export interface MemoryEvidence {
   status: MemoryStatus;
+  /** Engine that the config names. */
+  backend: string;
   /** Model that made the vectors of the live index. */
   vectors: { provider: string; model: string } | undefined;
   /** Another process that rebuilds this index. */
@@ -20,10 +22,10 @@ export function registerMemoryDoctor(ctx: Pick<PluginContext, "on">, memory: Mem
         .filter(({ settings }) => settings.enabled && settings.sharedWith.length === 0)
         .map(async (agent) => {
           const { leftoversOf } = await import("./index-leftovers.ts");
-          const { agentId, index } = agent.settings;
+          const { agentId, index, backend } = agent.settings;
           const status = await memory.status(agentId, { deep });
           const vectors = agent.state()?.vectors;
-          for (const one of memoryFindings({ status, vectors, ...(await leftoversOf(index.dbPath)) })) meta.report(one);
+          for (const one of memoryFindings({ status, backend, vectors, ...(await leftoversOf(index.dbPath)) })) meta.report(one);
           return status;
         }),
     );
@@ -42,8 +44,9 @@ export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
     fix: "wait for that process or stop it",
   };
   return [
+    ...backendFindings(evidence),
     ...identityFindings(evidence),
-    ...embeddingFindings(status),
+    ...embeddingFindings(evidence),
     ...vectorFindings(status),
     ...leftOutFindings(status),
     ...(lockedBy === undefined ? [] : [locked]),
@@ -57,6 +60,20 @@ export function memoryFindings(evidence: MemoryEvidence): DoctorFinding[] {
         fixable: true,
       }),
     ),
+  ];
+}
+
+function backendFindings({ status, backend }: MemoryEvidence): DoctorFinding[] {
+  const { agentId, fallback } = status;
+  if (fallback?.from !== backend) return [];
+  return [
+    {
+      id: "memory/backend",
+      severity: "warning",
+      path: "memory.backend",
+      message: `agent "${agentId}": the builtin engine searches in the place of "${backend}": ${fallback.reason}`,
+      fix: `svc memory index --force --agent ${agentId} asks it again at once; it is asked again by itself within 15 minutes`,
+    },
   ];
 }
 
@@ -108,7 +125,7 @@ function leftOutFindings({ agentId, leftOut }: MemoryStatus): DoctorFinding[] {
   ];
 }
 
-function embeddingFindings(status: MemoryStatus): DoctorFinding[] {
+function embeddingFindings({ status, backend }: MemoryEvidence): DoctorFinding[] {
   const { agentId, provider, providerError, fallback, probe } = status;
   const finding = (severity: DoctorFinding["severity"], message: string, fix?: string): DoctorFinding => ({
     id: "memory/embeddings",
@@ -119,7 +136,7 @@ function embeddingFindings(status: MemoryStatus): DoctorFinding[] {
   });
   if (isUndetected(status)) return [];
   const found: DoctorFinding[] = [];
-  if (fallback)
+  if (fallback && fallback.from !== backend)
     found.push(finding("warning", `${provider} is used instead of ${fallback.from}: ${fallback.reason}`, "svc memory index --force"));
   if (probe?.ok === false) found.push(finding("warning", `${provider} gave no vector: ${probe.error ?? "unknown reason"}`));
   else if (providerError !== undefined) found.push(finding("warning", providerError, "svc memory status --deep"));

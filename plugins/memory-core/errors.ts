@@ -39,6 +39,12 @@ export const memoryErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
   },
+  "memory-backend-cannot": {
+    message: 'the memory backend "{backend}" cannot {what}',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
   "memory-index-failed": { message: "memory index {path}: {reason}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
   "memory-index-unusable": { message: "memory index {path} cannot be used: {reason}", http: 500, rpc: "UNAVAILABLE", exit: 1 },
   "memory-index-locked": {

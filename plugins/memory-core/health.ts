@@ -14,6 +14,8 @@ export function memoryHealth(memory: MemoryService): HealthPart {
     const figures = memory.figures(agentId);
     if (figures) value[agentId] = figures;
     const view = memory.provider(agentId).view();
+    const replaced = enabled ? memory.backendProblem?.(agentId) : undefined;
+    if (replaced !== undefined) problems.push(`${agentId}: ${replaced}`);
     if (enabled && sharedWith.length > 0) problems.push(`${agentId}: shares its index with ${sharedWith.join(", ")}`);
     else if (enabled && view.state === "unavailable") problems.push(`${agentId}: ${view.error}`);
     else if (enabled && lastError !== undefined) problems.push(`${agentId}: ${lastError}`);

@@ -1,11 +1,11 @@
 import { definePlugin } from "svc/sdk";
+import type { BackedMemory } from "./backend/backed-memory.ts";
+import { checkBackend } from "./backend/check-backend.ts";
 import { createDreaming } from "./dreaming/dreaming.ts";
 import { memoryCoreConfig } from "./dreaming/settings.ts";
-import { createFigures } from "./figures.ts";
 import { followConfig } from "./follow-config.ts";
-import { holdUnderPressure } from "./hold.ts";
+import { openMemory } from "./open-memory.ts";
 import { registerMemoryService } from "./register-service.ts";
-import { createMemoryService, type MemoryService } from "./service.ts";
 import { createSessionFeed } from "./sessions/feed.ts";
 import { checkSharedStores, resolveMemorySettings } from "./settings.ts";
 
@@ -19,19 +19,9 @@ export default definePlugin({
     const gateway = ctx.service("gateway@1");
     const { stateDir } = gateway.info();
     const settings = resolveMemorySettings(ctx.snapshot(), stateDir);
-    const sessions = createSessionFeed(ctx, () => memory.agents);
+    const sessions = createSessionFeed(ctx, () => memory.indexed);
     ctx.onDispose(() => sessions.dispose());
-    const memory: MemoryService = createMemoryService(ctx, settings, {
-      onChanged: () => gateway.invalidateHealth(),
-      // Accepting work would be wrong: agents would answer without their notes.
-      onOutage(problem) {
-        gateway.setReadiness("memoryIndex", problem);
-        gateway.invalidateHealth();
-      },
-      ...createFigures(ctx),
-      transcripts: sessions.transcripts,
-      threads: { hold: holdUnderPressure(ctx) },
-    });
+    const memory: BackedMemory = openMemory(ctx, settings, sessions);
     // An index may still fail while it is closed.
     ctx.onDispose(() => memory.close().finally(() => gateway.setReadiness("memoryIndex", undefined)));
 
@@ -40,6 +30,7 @@ export default definePlugin({
     ctx.onDispose(() => dreaming.dispose());
     followConfig(ctx, memory, { stateDir, settings, recalled: dreaming.recalled });
     checkSharedStores(ctx, stateDir);
+    checkBackend(ctx);
     // A plugin that is loaded on first use registers nothing until somebody asks for its adapter.
     ctx.on("plugin.state", ({ to }) => void (to === "ready" && memory.pluginWaits()));
     // After boot, so that the first answers do not wait for a thread and a scan; a command that borrows the plugin says itself what it needs.

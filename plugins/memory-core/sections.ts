@@ -1,5 +1,5 @@
 import { durationMs, z } from "svc/sdk";
-import { choice, defaulted, duration, intervalMinutes, pathText, sendPolicySchema } from "svc/sdk/internal";
+import { defaulted, duration, intervalMinutes, pathText, sendPolicySchema } from "svc/sdk/internal";
 
 const collection = z.strictObject({
   name: z.string().min(1).describe("Name of the collection"),
@@ -74,9 +74,12 @@ const sidecar = z.strictObject({
 /** `memory.*`: which engine searches, and how sources are cited. */
 const memorySchema = z
   .strictObject({
-    backend: choice(["builtin", "sidecar"], { qmd: "sidecar" })
+    // Plugins bring others than these two, so no list of names is complete.
+    backend: z
+      .string()
+      .regex(/^[a-z][a-z0-9_-]{0,63}$/, 'expected "builtin", "sidecar" or the id of a memory backend')
       .default("builtin")
-      .describe("Search engine; `qmd` is another name of `sidecar`"),
+      .describe("Search engine: `builtin`, `sidecar` (also `qmd`), or the id of another plugin's memory backend"),
     citations: z.enum(["auto", "on", "off"]).default("auto").describe("`Source:` line below snippets; `auto`: in direct chats"),
     sidecar: sidecar.prefault({}),
   })

@@ -45,6 +45,8 @@ export interface MemoryServiceOptions {
   /** Called after each sync that has brought an index up to date, with its time in milliseconds. */
   onSynced?(ms: number): void;
   transcripts?: Transcripts;
+  /** Agents whose index is followed in the background; default all. */
+  isFollowed?(agentId: string): boolean;
   /** Thread options for tests. */
   threads?: IndexThreadOptions;
 }
@@ -64,6 +66,10 @@ export interface MemoryService extends Memory {
   ): Promise<{ provider?: string; embedding: { ok: boolean; checked?: boolean; error?: string } }>;
   /** Chooses providers, catches up with the files and follows them, agent after agent. Failures are logged and shown in status. */
   startBackground(): Promise<void>;
+  /** Begins to follow the files of one agent, when that was not done before. Never rejects. */
+  follow(agentId: string): Promise<void>;
+  /** Why another engine than the configured one searches; undefined where none does. */
+  backendProblem?(agentId: string): string | undefined;
   /**
    * Follows a changed config. Only agents whose index settings differ get another index; the old one ends after its open requests.
    * @param options.reopenProviders keys of vendors may be other ones, and they are read when a provider is opened
@@ -94,6 +100,7 @@ interface Agent extends OpenedAgent {
   provider: ProviderSlot;
   /** Periodic sync, while there is one. */
   repeat?: Disposable;
+  isFollowed?: boolean;
 }
 
 /** The provider outlives the index: it is the same one after a change of the chunk size. */
@@ -235,6 +242,11 @@ class AgentMemories implements MemoryService {
     await this.#follow(this.#agents);
   }
 
+  async follow(agentId: string): Promise<void> {
+    const agent = this.#find(agentId);
+    if (agent && !agent.isFollowed) await this.#follow([agent]);
+  }
+
   reconfigure(settings: readonly AgentMemorySettings[], { reopenProviders = false } = {}): void {
     const before = new Map(this.#agents.map((agent) => [agent.memory.settings.agentId, agent]));
     const changed: Agent[] = [];
@@ -338,7 +350,8 @@ class AgentMemories implements MemoryService {
       const { memory, provider } = agent;
       const { sync, agentId } = memory.settings;
       const isPresent = () => !this.#host.signal.aborted && this.#agents.includes(agent);
-      if (!isPresent() || refusalOf(memory.settings)) continue;
+      if (!isPresent() || refusalOf(memory.settings) || this.#options.isFollowed?.(agentId) === false) continue;
+      agent.isFollowed = true;
       await provider.keeper.ready(); // else words alone would be indexed first
       if (!isPresent()) continue;
       try {

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { type AgentInfo, type CitationMode, expandPath, isRecord, type PluginContext, resolveAgents, type SvcConfig } from "svc/sdk";
+import { memoryBackendId } from "svc/sdk/internal";
 import type { IndexSettings, MemorySource, Modality } from "./index-settings.ts";
 import { type MemorySearch, type ProviderSettings, resolveProviderSettings } from "./providers/provider-settings.ts";
 
@@ -22,6 +23,8 @@ export interface AgentMemorySettings {
   limits: { maxSnippetChars: number; maxInjectedChars: number | undefined; timeoutMs: number };
   sync: { watch: boolean; onSessionStart: boolean; onSearch: boolean; intervalMinutes: number };
   citations: CitationMode;
+  /** Id of the engine that searches. */
+  backend: string;
   /** Other agents that would write the same database. */
   sharedWith: string[];
 }
@@ -58,6 +61,7 @@ function settingsOf(config: SvcConfig, agent: AgentInfo, stateDir: string): Agen
       intervalMinutes: sync.intervalMinutes ?? 0,
     },
     citations: config.memory.citations,
+    backend: memoryBackendId(config),
     sharedWith: [],
   };
 }

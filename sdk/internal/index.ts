@@ -52,6 +52,7 @@ export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { hasGateway } from "./has-gateway.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
 export { KeyedMutex } from "./keyed-mutex.ts";
+export { memoryBackendId } from "./memory-backend-id.ts";
 export { type AnswerLimits, documentLimits } from "./model/answer-limits.ts";
 export { begunByUser, type CallOptions, type CallTool, type PromptMessage, toCallOptions } from "./model/call-options.ts";
 export { bearerHeaders } from "./model/catalog.ts";

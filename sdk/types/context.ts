@@ -125,7 +125,7 @@ export interface PluginContext<Config = unknown> {
   registerModelProvider(provider: ModelProvider): Disposable;
   registerChannel(channel: Channel): Disposable;
   registerEmbeddingAdapter(adapter: EmbeddingAdapter): Disposable;
-  /** Not part of this release, in which `memory.backend` takes `builtin` only: the registration is refused with `not-in-release`. */
+  /** Offers another engine of the memory; agents use it where `memory.backend` is its id. */
   registerMemoryBackend(backend: MemoryBackend): Disposable;
   registerHookPreset(preset: HookPreset): Disposable;
   registerHealthCheck(check: HealthCheck): Disposable;

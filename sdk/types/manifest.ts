@@ -21,7 +21,6 @@ export interface Contributes {
   embeddingAdapters?: string[];
   /** Provider ids; `"*"` = one provider per configured vendor, ids known only at run time. */
   modelProviders?: string[];
-  /** Not part of this release: `registerMemoryBackend` is refused. */
   memoryBackends?: string[];
   /** Ids of findings that it reports by the hook `doctor.collect`, so that `svc doctor --only` knows them; checks of `registerDoctorCheck` need none. */
   doctor?: string[];

@@ -32,7 +32,8 @@ export interface MemorySearchResult {
   results: MemoryHit[];
   provider: string;
   model: string;
-  fallback: string | null;
+  /** Adapter, or memory backend with the reason, that failed and is replaced. */
+  fallback: string | { from: string; reason: string } | null;
   citations: CitationMode;
   mode: "hybrid" | "vector" | "fts-only";
   partial?: boolean;
@@ -85,7 +86,7 @@ export interface MemoryStatus {
   vector: { enabled: boolean; available: boolean; backend: "sqlite-vec" | "in-process"; loadError?: string; dims?: number };
   cache: { enabled: boolean; entries: number; maxEntries: number };
   batch: { enabled: boolean; failures: number; limit: number; lastError?: string };
-  /** The adapter that stands in for the configured one. */
+  /** Adapter, or memory backend, that failed and is replaced by another one. */
   fallback?: { from: string; reason: string };
   /** Reason why there is no embedding provider, or error of its last call. */
   providerError?: string;
@@ -135,6 +136,17 @@ export interface MemoryEmbedding {
   tokens: number;
 }
 
+/** A transcript that belongs into its agent's memory. */
+export interface MemoryTranscript {
+  sessionId: string;
+  /** Name of the session for people. */
+  name: string;
+  /** Time of its last change, epoch ms. */
+  updatedAt: number;
+  /** One line a message, `User: …` or `Assistant: …`, secrets masked. Reads the transcript. */
+  lines(): AsyncIterable<string>;
+}
+
 /** Service `memory@1`; the tools, the RPCs and the CLI are its three faces. */
 export interface Memory {
   /** @throws {SvcError} `unknown-agent`, `invalid-query` */
@@ -168,6 +180,11 @@ export interface Memory {
    * @throws {SvcError} `unknown-agent`, `embedding-provider-unknown`, `embedding-provider-not-ready`
    */
   prepare?(agentId: string, preparation: MemoryPreparation): Promise<void>;
+  /**
+   * Transcripts of an agent, newest first, for backends with an index of their own: without those of jobs, heartbeats and helpers' machinery. At most 10,000.
+   * @param options.updatedAfter only those that changed later, epoch ms
+   */
+  transcripts?(agentId: string, options?: { updatedAfter?: number }): AsyncIterable<MemoryTranscript>;
   /**
    * Embeds texts as documents with the agent's provider and model, also while its memory search is off; never with the fallback.
    * @throws {SvcError} `unknown-agent`, `embedding-provider-missing`, `embedding-provider-not-allowed`, `embedding-text-too-long` with its `index`

@@ -5,16 +5,11 @@ import { describe, expect, onTestFinished, test } from "vitest";
 
 const unserved = {
   meta: { lastTouchedVersion: "1" },
-  memory: { backend: "qmd" as const },
+  models: { mode: "replace" as const },
   gateway: { controlUi: { root: "./page" } },
-  plugins: { entries: { "memory-core": { config: { dreaming: { enabled: true } } } } },
+  agents: { defaults: { heartbeat: { directPolicy: "block" as const } } },
 };
-const names = [
-  "gateway.controlUi.root",
-  "meta.lastTouchedVersion",
-  "memory.backend",
-  "plugins.entries.memory-core.config.dreaming.enabled",
-];
+const names = ["gateway.controlUi.root", "meta.lastTouchedVersion", "models.mode", "agents.defaults.heartbeat.directPolicy"];
 
 async function gatewayWith(config: object, plugins: string[] = []) {
   const gateway = await createTestGateway({ plugins, config });
@@ -31,15 +26,15 @@ async function gatewayWith(config: object, plugins: string[] = []) {
 
 describe("a gateway whose file holds keys that are not part of this release", () => {
   test("starts without them, with the plugin that will own one, and says so in the log and in status", async () => {
-    const { gateway, warnings } = await gatewayWith(unserved, ["memory-core", "store"]);
+    const { gateway, warnings } = await gatewayWith(unserved, ["agents", "store"]);
 
     const { plugins } = await gateway.rpc<{ plugins: Array<{ id: string; runtime?: { state: string } }> }>("plugins.list");
-    expect(plugins.find(({ id }) => id === "memory-core")?.runtime).toMatchObject({ state: "active" });
+    expect(plugins.find(({ id }) => id === "agents")?.runtime).toMatchObject({ state: "active" });
     const { config, warnings: told } = await gateway.rpc<{ config: Record<string, object>; warnings: Array<{ path: string }> }>(
       "config.get",
     );
     expect(config).not.toHaveProperty("meta");
-    expect(config.memory).not.toHaveProperty("backend", "qmd");
+    expect(config.models).not.toHaveProperty("mode", "replace");
     expect(told.map(({ path }) => path)).toEqual(expect.arrayContaining(names));
 
     const summary = expect.stringMatching(
@@ -91,6 +86,6 @@ describe("a write that brings such a key is refused", () => {
     const patch = async (value: object) => gateway.rpc("config.patch", { raw: JSON.stringify(value), baseHash: await hash() });
     await expect(patch({ logging: { level: "debug" } })).resolves.toMatchObject({ ok: true });
     await expect(patch({ meta: null })).resolves.toMatchObject({ ok: true });
-    await expect(patch({ memory: { backend: "sidecar" } })).rejects.toThrow('memory.backend: "sidecar" is not part of this release');
+    await expect(patch({ session: { scope: "global" } })).rejects.toThrow('session.scope: "global" is not part of this release');
   });
 });

@@ -156,24 +156,6 @@ test("nothing of a wrong shape is registered; every piece is reported, and reloa
   expect(outcome).toMatchObject({ status: "applied", issues: [] });
 });
 
-test.each([
-  ["registerMemoryBackend(backend)", "by its own way"],
-  ['contribute("memoryBackend", "attic", backend)', "as a contribution"],
-])("a memory backend, which nothing would ask, is refused with the reason, and what else its plugin adds works: %s", async (call) => {
-  const setup = `const nothing = async () => [];
-    const backend = { id: "attic", search: nothing, get: nothing, status: nothing, sync: nothing, close: nothing };
-    ctx.${call};
-    ${method("attic.ping", '"pong"')}`;
-  const contributes = { memoryBackends: ["attic"], rpc: ["attic.ping"] };
-  await own.start({ plugins: [await own.write("attic", { setup, manifest: { contributes } })] });
-  expect(codes("attic")).toEqual(["not-in-release"]);
-  expect(own.record("attic")).toMatchObject({
-    state: "degraded",
-    reason: expect.stringContaining('memoryBackend "attic" is not part of this release'),
-  });
-  expect(await own.ask("attic.ping")).toBe("pong");
-});
-
 test("a reload participant that prepares nothing refuses the change and says why; later changes of its object mean nothing", async () => {
   const setup = `const part = { prefixes: ["logging"], prepare: async () => null }; ctx.onReload(part); part.prefixes = null; part.prepare = null;`;
   await own.start({ plugins: [await own.write("lazy-part", { setup })] });

@@ -20,6 +20,7 @@ const identity = (key: string): Place => ({ file: "plugins/control-ui/bootstrap.
 const secretFile = (code: string): Place => ({ file: "kernel/secrets/file-provider.ts", code });
 const secretProgram = (code: string): Place => ({ file: "kernel/secrets/exec-provider.ts", code });
 const environment = (code: string): Place => ({ file: "kernel/config/environment.ts", code });
+const sidecar = (file: string, code: string): Place => ({ file: `plugins/memory-sidecar/${file}.ts`, code });
 const account: Place = { file: "examples/plugin-channel/src/accounts.ts", code: "const { enabled = true," };
 
 /**
@@ -53,6 +54,15 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   ...twice("tools.allow", policy("level.allow")),
   ...twice("tools.deny", policy("level.deny")),
   ...twice("memorySearch.remote.apiKey", { file: "plugins/memory-core/providers/provider-settings.ts", code: "`${where}.apiKey`" }),
+  ...twice("memorySearch.sidecar.extraCollections[]", sidecar("collections", "entry.pattern ?? EVERY_NOTE")),
+  "memory.sidecar.paths[]": sidecar("collections", "entry.pattern ?? EVERY_NOTE"),
+  "memory.sidecar.update.debounceMs": sidecar("index-keeper", "settings.update.debounceMs"),
+  "memory.sidecar.update.onBoot": sidecar("backend", "update.onBoot && update.waitForBootSync"),
+  "memory.sidecar.update.waitForBootSync": sidecar("backend", "update.onBoot && update.waitForBootSync"),
+  "memory.sidecar.update.commandTimeoutMs": sidecar("engine", "update.commandTimeoutMs"),
+  "memory.sidecar.update.updateTimeoutMs": sidecar("engine", "update.updateTimeoutMs"),
+  "memory.sidecar.update.embedTimeoutMs": sidecar("engine", "update.embedTimeoutMs"),
+  "memory.sidecar.limits": sidecar("settings", "own.maxResults ?? shared.maxResults"),
   "agents.list[].identity.name": identity("name"),
   "agents.list[].identity.emoji": identity("emoji"),
   "agents.list[].identity.avatar": identity("avatar"),

@@ -51,9 +51,13 @@ describe("product code", () => {
     expect(over(product, environmentReads)).toEqual([]);
   });
 
-  test("watches folders in one place, and in the thread of the notes, which loads no SDK", () => {
+  test("watches folders in one place, in the thread of the notes, which loads no SDK, and for the engine beside the gateway", () => {
     const watching = [...product].filter(([, source]) => /import \{[^}]*\bwatch(File)?\b[^}]*\} from "node:fs(\/promises)?"/.test(source));
-    expect(watching.map(([path]) => path)).toEqual(["kernel/process/folder-watches.ts", "plugins/memory-core/engine/watcher.ts"]);
+    expect(watching.map(([path]) => path)).toEqual([
+      "kernel/process/folder-watches.ts",
+      "plugins/memory-core/engine/watcher.ts",
+      "plugins/memory-sidecar/collection-watcher.ts",
+    ]);
   });
 
   test("never writes to the console", () => {

@@ -246,7 +246,7 @@ bounds("memory", {
     [`${search}.sync.sessions.deltaBytes`, -1, 1_000_000_001],
     [`${search}.sync.sessions.deltaMessages`, -1, 1_000_001],
     ["agents.list.0.memorySearch.sidecar.extraCollections", [{ path: "a" }], [{ name: "b" }]],
-    ["memory.backend", "vector"],
+    ["memory.backend", "", "Vectors", "a b"],
     ["memory.sidecar.searchMode", "grep"],
     ["memory.sidecar.paths", [{ path: "p" }]],
     ["memory.sidecar.sessions.retentionDays", 0, 36_501],

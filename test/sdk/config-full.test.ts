@@ -1,3 +1,4 @@
+import { memoryBackendId } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { coreConfigSchema } from "../../kernel/config/compose-schema.ts";
 import { crossFieldIssues } from "../../kernel/config/cross-field.ts";
@@ -61,7 +62,11 @@ test("amounts with units are kept as the numbers their keys name", () => {
 });
 
 test("the other name of the second engine is the engine", () => {
-  expect(effective({ memory: { backend: "qmd" } }).memory.backend).toBe("sidecar");
+  expect(["qmd", "sidecar", "attic"].map((backend) => memoryBackendId(effective({ memory: { backend } })))).toEqual([
+    "sidecar",
+    "sidecar",
+    "attic",
+  ]);
 });
 
 test("bodies that belong to others are kept as they are", () => {

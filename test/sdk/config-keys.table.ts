@@ -220,7 +220,7 @@ agents.list[].identity.name : string
 agents.list[].identity.emoji : string
 agents.list[].identity.avatar : string
 agents.list[].groupChat.mentionPatterns : list of string = []
-memory.backend : builtin|sidecar|qmd = "builtin"
+memory.backend : string = "builtin"
 memory.citations : auto|on|off = "auto"
 memory.sidecar.command : string = "qmd"
 memory.sidecar.searchMode : search|vsearch|query = "search"

@@ -10,7 +10,7 @@ import {
   resolveAgents,
   type SvcConfig,
 } from "svc/sdk";
-import { hasGateway, parseSharedConfig } from "svc/sdk/internal";
+import { hasGateway, memoryBackendId, parseSharedConfig } from "svc/sdk/internal";
 import { type DreamAccess, dreamsOverGateway } from "./dream-access.ts";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */
@@ -62,12 +62,17 @@ export async function openAccess(cli: CliContext): Promise<MemoryAccess> {
   }
 }
 
-/** Memory, whatever embeds (an adapter is loaded on first use only), and the store where transcripts belong to a memory. */
-async function pluginsOf(cli: CliContext, { agents }: SvcConfig): Promise<string[]> {
+/** Memory, whatever embeds (an adapter is loaded on first use only), the chosen backend, and the store where transcripts belong to a memory. */
+async function pluginsOf(cli: CliContext, config: SvcConfig): Promise<string[]> {
+  const { agents, memory } = config;
   const manifests = await (await cli.configFile()).manifests();
   const adapters = manifests.filter(({ contributes }) => (contributes?.embeddingAdapters ?? []).length > 0);
-  const hasSessions = [agents.defaults, ...agents.list].some(({ memorySearch }) => memorySearch?.experimental?.sessionMemory === true);
-  return ["memory-core", ...(hasSessions ? ["store"] : []), ...adapters.map(({ id }) => id)];
+  // A config that cannot be read has no section of this plugin.
+  const backends = manifests.filter(({ contributes }) => memory && contributes?.memoryBackends?.includes(memoryBackendId(config)));
+  const hasSessions =
+    memory?.sidecar.sessions.enabled ||
+    [agents.defaults, ...agents.list].some(({ memorySearch }) => memorySearch?.experimental?.sessionMemory === true);
+  return ["memory-core", ...(hasSessions ? ["store"] : []), ...[...adapters, ...backends].map(({ id }) => id)];
 }
 
 /** Ids a command works on. @throws {SvcError} `unknown-agent` */

@@ -47,14 +47,16 @@ export function skippedRows(all: readonly MemoryStatus[]): Array<[provider: stri
     .filter((row) => !seen.has(row.join("\n")) && seen.add(row.join("\n")));
 }
 
-function searchMode({ custom, requestedProvider, provider: id }: MemoryStatus): string {
+function searchMode({ backend, custom, requestedProvider, provider: id }: MemoryStatus): string {
+  if (backend !== "builtin") return `by the backend ${backend}, mode ${custom.searchMode}`;
   if (custom.searchMode === "hybrid") return "words and vectors";
   if (custom.searchMode === "vector") return "vectors only";
   if (id !== "none") return "keywords only for now";
   return requestedProvider === "none" ? "keywords only" : "keywords only (no embedding provider is set up; see svc memory status --deep)";
 }
 
-function provider({ provider: id, model, requestedProvider, providerError }: MemoryStatus): string | undefined {
+function provider({ backend, provider: id, model, requestedProvider, providerError }: MemoryStatus): string | undefined {
+  if (backend !== "builtin") return undefined;
   const how = requestedProvider === "auto" ? " (auto-detected)" : "";
   const named = id === "none" ? undefined : `${id}${how}, ${model}`;
   // The row above says that nobody embeds.

@@ -1,11 +1,13 @@
 import { type Disposable, messageOf, type PluginContext } from "svc/sdk";
 import type { AgentMemory } from "../agent-memory.ts";
+import { type BackendTranscripts, createBackendTranscripts } from "./backend-transcripts.ts";
 import { watchGrowth } from "./growth.ts";
 import { createTranscripts, type Transcripts } from "./transcripts.ts";
 
 /** Reports growth of transcripts to the indexes. */
 export interface SessionFeed extends Disposable {
   readonly transcripts: Transcripts;
+  readonly forBackends: BackendTranscripts;
   /** Counts from now on what is said. */
   follow(): void;
 }
@@ -59,6 +61,7 @@ export function createSessionFeed(host: FeedHost, agents: () => readonly AgentMe
   ];
   return {
     transcripts: createTranscripts(store),
+    forBackends: createBackendTranscripts(store),
     follow() {
       growth ??= watchGrowth({
         store,

@@ -43,6 +43,8 @@ const roomPackages: Record<string, string> = { clipanion: "kernel/cli/", listhen
 export const pluginPackages: Record<string, readonly string[]> = {
   store: ["better-sqlite3"],
   "memory-core": ["better-sqlite3", "sqlite-vec"],
+  // Reads the database of the engine that it runs.
+  "memory-sidecar": ["better-sqlite3"],
   cron: ["croner"],
   "embed-bedrock": ["@aws-sdk/client-bedrock-runtime"],
   "local-runtime": ["node-llama-cpp"],

@@ -27,10 +27,10 @@ export function createTranscriptBuilder(): TranscriptBuilder {
   const seqs: number[] = [];
   const times: number[] = [];
   return {
-    add({ seq, role, text, ts }) {
-      const words = collapse(redactSecrets(text));
-      if (words === "") return;
-      lines.push(`${speaker[role]}: ${words}`);
+    add({ seq, ts, ...message }) {
+      const line = transcriptLine(message);
+      if (line === undefined) return;
+      lines.push(line);
       seqs.push(seq);
       times.push(ts);
     },
@@ -42,6 +42,12 @@ export function createTranscriptBuilder(): TranscriptBuilder {
       return { text, seqs, hash, lastAt: times.at(-1) ?? 0 };
     },
   };
+}
+
+/** One message as one line, secrets masked; undefined for one without words. */
+export function transcriptLine({ role, text }: Pick<TranscriptMessage, "role" | "text">): string | undefined {
+  const words = collapse(redactSecrets(text));
+  return words === "" ? undefined : `${speaker[role]}: ${words}`;
 }
 
 /** Line ends of every kind are blanks, too: one message is one line. */

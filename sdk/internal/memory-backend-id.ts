@@ -1,0 +1,6 @@
+import type { SvcConfig } from "../config/root.ts";
+
+/** Id of the engine that `memory.backend` names, by whichever of its names. */
+export function memoryBackendId({ memory }: SvcConfig): string {
+  return memory.backend === "qmd" ? "sidecar" : memory.backend;
+}
