@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { type AgentInfo, type CitationMode, expandPath, isRecord, type PluginContext, resolveAgents, type SvcConfig } from "svc/sdk";
-import { memoryBackendId } from "svc/sdk/internal";
+import { memoryBackendId } from "./backend/backend-id.ts";
 import type { IndexSettings, MemorySource, Modality } from "./index-settings.ts";
 import { type MemorySearch, type ProviderSettings, resolveProviderSettings } from "./providers/provider-settings.ts";
 

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { type AgentInfo, expandPath, resolveAgents, type SvcConfig } from "svc/sdk";
-import { isInside, memoryBackendId } from "svc/sdk/internal";
+import { isInside } from "svc/sdk/internal";
 import { type Collection, type FolderEntry, type ResolvedCollections, resolveCollections } from "./collections.ts";
 
 type Sidecar = SvcConfig["memory"]["sidecar"];
@@ -42,9 +42,14 @@ export interface SidecarSettings {
 
 const EMBED_INTERVAL_MS = 3_600_000;
 
+/** True while `memory.backend` names this engine, by either of its names. */
+export function isChosen({ memory }: SvcConfig): boolean {
+  return memory.backend === "sidecar" || memory.backend === "qmd";
+}
+
 /** Settings of every agent whose memory is on; none while another engine is chosen. Pure. */
 export function resolveSidecarSettings(config: SvcConfig, stateDir: string): SidecarSettings[] {
-  if (memoryBackendId(config) !== "sidecar") return [];
+  if (!isChosen(config)) return [];
   const agents = resolveAgents(config, stateDir).filter(({ id }) => searchOf(config, id).enabled !== false);
   return agents.map((agent) => settingsOf(config, { agent, agents, stateDir }));
 }

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { type MemoryBackend, type PluginContext, type SvcConfig, settledWithin } from "svc/sdk";
-import { memoryBackendId } from "svc/sdk/internal";
 import type { BackendHost, SidecarBackend } from "./backend.ts";
-import { resolveSidecarSettings } from "./settings.ts";
+import { isChosen, resolveSidecarSettings } from "./settings.ts";
 
 /** The backend as it is offered, loaded when it is the chosen one. */
 export interface Sidecar {
@@ -42,12 +41,12 @@ export async function createSidecar(ctx: PluginContext): Promise<Sidecar> {
     follow(ctx.snapshot());
     return loaded;
   };
-  if (memoryBackendId(ctx.snapshot()) === "sidecar") await load();
+  if (isChosen(ctx.snapshot())) await load();
   return {
     backend: offered(load, () => backend),
     opened: () => backend,
     async prepare(next) {
-      if (memoryBackendId(next) === "sidecar") await load();
+      if (isChosen(next)) await load();
       return () => follow(ctx.snapshot());
     },
     async start() {

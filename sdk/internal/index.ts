@@ -4,7 +4,7 @@
  */
 export { duration, intervalMinutes } from "../config/amounts.ts";
 export { formatIssue } from "../config/config-issue.ts";
-export { agentIdPattern, choice, defaulted, documented, idText, pathText, REDACTED_VALUE } from "../config/fields.ts";
+export { agentIdPattern, defaulted, documented, idText, pathText, REDACTED_VALUE } from "../config/fields.ts";
 export { parseSharedConfig } from "../config/root.ts";
 export { sendPolicySchema } from "../config/send-policy.ts";
 export { isSensitiveName } from "../config/sensitive-name.ts";
@@ -52,7 +52,6 @@ export { googleApiBase, googleApiVersion } from "./google-address.ts";
 export { hasGateway } from "./has-gateway.ts";
 export { exceedsJsonShape, jsonTextFault, parseJson, strictJsonLimits } from "./json-shape.ts";
 export { KeyedMutex } from "./keyed-mutex.ts";
-export { memoryBackendId } from "./memory-backend-id.ts";
 export { type AnswerLimits, documentLimits } from "./model/answer-limits.ts";
 export { begunByUser, type CallOptions, type CallTool, type PromptMessage, toCallOptions } from "./model/call-options.ts";
 export { bearerHeaders } from "./model/catalog.ts";

@@ -6,6 +6,7 @@ import { isProductCode, readRepositoryFile, readRepositoryFiles } from "../tools
 const seams: Readonly<Record<string, string>> = {
   "sdk/config/channels.ts commonChannelKeys": "the kernel composes plugins' schemas of channels from them",
   "sdk/config/fields.ts aliasesOf": "sections of plugins are written as JSON Schema with it",
+  "sdk/config/fields.ts choice": "the kernel reads sections of plugins with it, where they give other names",
   "sdk/errors.ts errorSpecsOf": "the pages of errors are written from the tables",
   "sdk/failpoint.ts setFailpoint": "tests and processes that they start",
   "sdk/internal/arrivals.ts knowsArrivals": "a plugin's lease covers a stream in both of its forms",

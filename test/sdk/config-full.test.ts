@@ -1,7 +1,7 @@
-import { memoryBackendId } from "svc/sdk/internal";
 import { expect, test } from "vitest";
 import { coreConfigSchema } from "../../kernel/config/compose-schema.ts";
 import { crossFieldIssues } from "../../kernel/config/cross-field.ts";
+import { memoryBackendId } from "../../plugins/memory-core/backend/backend-id.ts";
 import { type SchemaNode, schemaRows } from "../tools/docs/schema-rows.ts";
 import { effective, issuesOf, nowhere, valueAt } from "./_config.ts";
 import { fullConfig } from "./_full-config.ts";

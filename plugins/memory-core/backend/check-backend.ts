@@ -1,6 +1,6 @@
 import type { MemoryBackend, PluginContext } from "svc/sdk";
-import { memoryBackendId } from "svc/sdk/internal";
 import { BUILTIN } from "./backed-memory.ts";
+import { memoryBackendId } from "./backend-id.ts";
 
 /** Refuses a changed config that names a backend nobody offers. At the start the memory itself says so, and the builtin engine searches. */
 export function checkBackend(ctx: Pick<PluginContext, "on" | "contributions">): void {

@@ -10,7 +10,8 @@ import {
   resolveAgents,
   type SvcConfig,
 } from "svc/sdk";
-import { hasGateway, memoryBackendId, parseSharedConfig } from "svc/sdk/internal";
+import { hasGateway, parseSharedConfig } from "svc/sdk/internal";
+import { memoryBackendId } from "../backend/backend-id.ts";
 import { type DreamAccess, dreamsOverGateway } from "./dream-access.ts";
 
 /** Memory as the commands see it: through the running gateway, or in this process under the state lock. */

@@ -151,6 +151,30 @@ export const symptoms: readonly Symptom[] = [
         cause: "no job is run, or a workspace could not be swept",
         repair: "`svc memory dream status` says what is wrong",
       },
+      "memory/backend": {
+        cause: "the backend that `memory.backend` names does not answer; the builtin engine searches",
+        repair: "`svc memory index --force` asks it again at once",
+      },
+      "memory-sidecar/program": {
+        cause: "`memory.sidecar.command` is not installed, or not on the `PATH` of the gateway",
+        says: "the builtin engine answers",
+        repair: "install the engine, set `memory.sidecar.command`, or set `memory.backend` to `builtin`",
+      },
+      "memory-sidecar/collections": {
+        cause: "a folder of `memory.sidecar.paths` is missing",
+        says: "could not be made",
+        repair: "make the folder, or take it out",
+      },
+      "memory-sidecar/update": {
+        cause: "the engine failed or took too long",
+        says: "the index is not up to date",
+        repair: "`svc memory index`",
+      },
+      "memory-sidecar/vectors": {
+        cause: "its models were never loaded",
+        says: "needs vectors, and there are none",
+        repair: "let the engine load its models, or set `searchMode` to `search`",
+      },
       "memory/left-out": { cause: "a file too large, not text, or not readable" },
       "memory/locked": { cause: "`svc memory index` runs in another terminal" },
       "memory/orphan-temp": { cause: "a rebuild was killed" },

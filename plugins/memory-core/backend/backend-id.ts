@@ -1,4 +1,4 @@
-import type { SvcConfig } from "../config/root.ts";
+import type { SvcConfig } from "svc/sdk";
 
 /** Id of the engine that `memory.backend` names, by whichever of its names. */
 export function memoryBackendId({ memory }: SvcConfig): string {
