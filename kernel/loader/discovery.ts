@@ -16,11 +16,15 @@ import { enablementProblem } from "./enablement.ts";
 import { hintFor } from "./faults.ts";
 import { type InstallIndex, type InstallRecord, installedPluginsRoot, readInstallIndex } from "./install-record.ts";
 import { MANIFEST_FILE, MANIFEST_MAX_BYTES, type ManifestResult, parseManifest } from "./manifest.ts";
+import { mapLimited } from "./map-limited.ts";
 import { checkPluginPaths, currentTrustHost, type GateRequest } from "./plugin-gate.ts";
 import { resolvePrecedence } from "./precedence.ts";
 import { PROTOCOL_FILE, readProtocolDocument } from "./protocol-document.ts";
 import { treeIntegrity } from "./tree-integrity.ts";
 import { isVersion, satisfies } from "./version.ts";
+
+/** Folders that are read together: there may be many, and a process may have few descriptors. */
+const FOLDERS_AT_ONCE = 8;
 
 /** Code of a plugin that waits for the end of safe mode. */
 export const SAFE_MODE_CODE = "safe-mode";
@@ -63,18 +67,16 @@ export async function discoverPlugins(request: DiscoveryRequest): Promise<Plugin
     request.reuse ? keptBundled() : scan(bundledRoot(), "bundled"),
   ]);
   const ranked = resolvePrecedence(lists.flat());
-  return Promise.all(
-    ranked.map(async (candidate) => {
-      if (candidate.problem) return candidate;
-      const looked = request.only === undefined || request.only === candidate.id;
-      const problem =
-        enablementProblem(candidate, config) ??
-        quarantineProblem(candidate, quarantine.get(candidate.id)) ??
-        (request.isSafeMode ? safeModeProblem(candidate) : undefined) ??
-        (looked ? await contentProblem(candidate, index.value) : undefined);
-      return problem ? { ...candidate, entry: undefined, problem } : candidate;
-    }),
-  );
+  return mapLimited(ranked, FOLDERS_AT_ONCE, async (candidate) => {
+    if (candidate.problem) return candidate;
+    const looked = request.only === undefined || request.only === candidate.id;
+    const problem =
+      enablementProblem(candidate, config) ??
+      quarantineProblem(candidate, quarantine.get(candidate.id)) ??
+      (request.isSafeMode ? safeModeProblem(candidate) : undefined) ??
+      (looked ? await contentProblem(candidate, index.value) : undefined);
+    return problem ? { ...candidate, entry: undefined, problem } : candidate;
+  });
 }
 
 let kept: PluginCandidate[] | undefined;
@@ -144,8 +146,8 @@ async function scan(
   const entries = await readdir(scanRoot, { withFileTypes: true }).catch(() => []);
   // A name with a dot is nobody's plugin: installs prepare theirs there.
   const folders = entries.filter((e) => (e.isDirectory() || e.isSymbolicLink()) && !e.name.startsWith("."));
-  const found = await Promise.all(
-    folders.map(({ name }) => readFolder({ root: join(scanRoot, name), origin, scanRoot, trust: "scanned", record: index?.plugins[name] })),
+  const found = await mapLimited(folders, FOLDERS_AT_ONCE, ({ name }) =>
+    readFolder({ root: join(scanRoot, name), origin, scanRoot, trust: "scanned", record: index?.plugins[name] }),
   );
   return found.filter((c) => c !== undefined).map((c) => (problem && !c.problem ? { ...c, entry: undefined, problem } : c));
 }
