@@ -50,6 +50,7 @@ test("without any config there is one agent with the documented defaults", () =>
       },
       limits: { maxSnippetChars: 700, maxInjectedChars: undefined, timeoutMs: 4000 },
       sync: { watch: true, onSessionStart: true, onSearch: true, intervalMinutes: 0 },
+      backend: "builtin",
       citations: "auto",
       sharedWith: [],
     },

@@ -27,7 +27,7 @@ describe("a plugin of the product that was refused", () => {
       config: { plugins: { entries: { "memory-core": { config: invalid } } } },
     });
     const reason =
-      /config-invalid: plugins\.entries\.memory-core\.config: it takes no config; compare plugins\.entries\.memory-core\.config/;
+      /config-invalid: plugins\.entries\.memory-core\.config: at root: unexpected property 'unknownKey'; compare plugins\.entries\.memory-core\.config with its schema/;
 
     await expect(gateway.rpc("memory.search", { query: "x" })).rejects.toThrow(
       /^memory\.search: plugin "memory-core" is not running: config-invalid: /,

@@ -40,10 +40,11 @@ describe("the scope of every method", () => {
   test("of those the contract does not name is the weakest that their answer allows", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
-      words(`audit.list audit.verify channels.login gateway.doctor mcp.status mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
+      words(`audit.list audit.verify channels.login gateway.doctor mcp.status mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview
+      memory.dreaming.run memory.dreaming.promote memory.dreaming.backfill memory.dreaming.repair memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
       webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions sessions.explain runs.replay`);
     const readable = words(
-      "usage.summary usage.sessions mcp.status memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
+      "usage.summary usage.sessions mcp.status memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
     );
     const writable = words("models.test runs.replay messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
     const scopeOf = (name: string) => {
