@@ -17,16 +17,18 @@ export const importNames: Readonly<Record<string, string>> = {
   "svc/sdk/client": "sdk/client/browser.js",
 };
 
-const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory", "channels", "webhooks"].map(
-  (name) => `css/${name}.css`,
-);
+const toSheet = (name: string) => `css/${name}.css`;
+const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory"].map(toSheet);
+/** Looks of views that nobody sees first. */
+const laterSheets = ["channels", "webhooks", "lists", "logs", "schedule", "operate"].map(toSheet);
 
 /** Everything the page may load, from the plugin's own folder. */
 export function uiSources(pluginRoot: string): AssetSource[] {
   return [
-    { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html", ...sheets] },
+    { kind: "folder", path: "", folder: join(pluginRoot, "public"), skip: ["index.html", ...sheets, ...laterSheets] },
     // One request instead of eight; the layers in the first sheet decide, not the order.
     { kind: "joined", path: "page.css", files: sheets.map((sheet) => join(pluginRoot, "public", sheet)) },
+    { kind: "joined", path: "later.css", files: laterSheets.map((sheet) => join(pluginRoot, "public", sheet)) },
     // Emitted by the build; three of them are the half for Node.
     {
       kind: "folder",

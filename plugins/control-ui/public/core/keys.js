@@ -8,25 +8,6 @@ import { mainSessionKey } from "./store.js";
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);
 
-/** Table of keyboard shortcuts, in the order shown. */
-export const keyTable = [
-  { keys: ["Ctrl", "K"], does: "Go anywhere, do anything" },
-  { keys: ["g", "o"], does: "Overview" },
-  { keys: ["g", "c"], does: "Chat" },
-  { keys: ["g", "s"], does: "Sessions" },
-  { keys: ["g", "m"], does: "Memory" },
-  { keys: ["g", "n"], does: "Channels" },
-  { keys: ["g", "w"], does: "Webhooks" },
-  { keys: ["/"], does: "Search" },
-  { keys: ["n"], does: "New session" },
-  { keys: ["Alt", "↑ ↓"], does: "Other session" },
-  { keys: ["Enter"], does: "Send" },
-  { keys: ["Shift", "Enter"], does: "New line" },
-  { keys: ["↑ ↓"], does: "Earlier message, in an empty field" },
-  { keys: ["Esc"], does: "Close, or stop the answer" },
-  { keys: ["?"], does: "These keys" },
-];
-
 /** Address that Chat leads to: the last session, else the main one. */
 export function chatHome() {
   return chatAddress(lastChatKey() ?? mainSessionKey.value);
@@ -44,6 +25,12 @@ const afterG = {
   m: () => go("#/memory"),
   n: () => go("#/channels"),
   w: () => go("#/webhooks"),
+  p: () => go("#/plugins"),
+  d: () => go("#/devices"),
+  a: () => go("#/agents"),
+  t: () => go("#/schedule"),
+  u: () => go("#/usage"),
+  l: () => go("#/logs"),
 };
 
 /** @type {Record<string, () => void>} */

@@ -6,6 +6,24 @@ import { signal } from "@preact/signals";
  * @typedef {{ view: string, rest: string, params: Record<string, string> }} Route
  */
 
+/** Views by their names in an address, and the words for them. @type {Readonly<Record<string, string>>} */
+export const viewNames = {
+  overview: "Overview",
+  chat: "Chat",
+  sessions: "Sessions",
+  memory: "Memory",
+  channels: "Channels",
+  webhooks: "Webhooks",
+  plugins: "Plugins",
+  devices: "Devices",
+  agents: "Agents",
+  schedule: "Schedule",
+  usage: "Usage",
+  logs: "Logs",
+  audit: "Audit",
+  about: "About",
+};
+
 /**
  * `#/chat/agent%3Amain%3Amain?m=3` → view `chat`, rest `agent:main:main`, params `{m: "3"}`. Pure.
  * @param {string} hash

@@ -32,6 +32,9 @@ export const models = signal(/** @type {ModelInfo[] | undefined} */ (undefined))
 export const defaultModel = signal(/** @type {{ provider: string, model: string } | undefined} */ (undefined));
 export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
 
+/** Devices that wait for somebody to approve them, by the name that each gives itself. */
+export const waitingDevices = signal(/** @type {Array<{ requestId: string, displayName?: string, clientId: string }>} */ ([]));
+
 /** Reason why writing is not possible now, as a sentence; undefined when it is. */
 export const readOnlyReason = computed(() => {
   if (!isOnline.value) return "Not connected to the gateway";

@@ -18,6 +18,13 @@ export const Hook = icon(
 export const People = icon(
   "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20a6 6 0 0 1 12 0M16 4.5a3.5 3.5 0 0 1 0 6M17.5 14.5A6 6 0 0 1 21 20",
 );
+export const Plug = icon("M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4");
+export const Phone = icon("M8 3h8l1 1v16l-1 1H8l-1-1V4zM11 18h2");
+export const Time = icon("M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 7v5l3 2");
+export const Lines = icon("M4 6h16M4 12h10M4 18h13");
+export const Bars = icon("M5 20V10M12 20V4M19 20v-7");
+export const Shield = icon("M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z");
+export const Person = icon("M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21a8 8 0 0 1 16 0");
 export const Info = icon("M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM12 11v5M12 8h.01");
 export const Warn = icon("M12 4L2.8 19.5h18.4L12 4zM12 10v4.5M12 17h.01");
 export const Search = icon("M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14zM20 20l-4-4");

@@ -6,7 +6,7 @@ import { chatAddress, go, route } from "../core/router.js";
 import { recent, stopSession, titleOf } from "../core/sessions.js";
 import { defaultAgentId, readOnlyReason } from "../core/store.js";
 import { Dialog } from "./dialog.js";
-import { Chat, Home, Hook, Info, Key, List, Note, People, Plus, Stop } from "./icons.js";
+import { Bars, Chat, Home, Hook, Info, Key, Lines, List, Note, People, Person, Phone, Plug, Plus, Shield, Stop, Time } from "./icons.js";
 
 /** @typedef {{ id: string, word: string, note?: string, icon: any, run: () => void }} Entry */
 
@@ -63,6 +63,13 @@ function entries() {
     { id: "memory", word: "Memory", note: "g m", icon: Note, run: () => go("#/memory") },
     { id: "channels", word: "Channels", note: "g n", icon: People, run: () => go("#/channels") },
     { id: "webhooks", word: "Webhooks", note: "g w", icon: Hook, run: () => go("#/webhooks") },
+    { id: "plugins", word: "Plugins", note: "g p", icon: Plug, run: () => go("#/plugins") },
+    { id: "devices", word: "Devices", note: "g d", icon: Phone, run: () => go("#/devices") },
+    { id: "agents", word: "Agents", note: "g a", icon: Person, run: () => go("#/agents") },
+    { id: "schedule", word: "Schedule", note: "g t", icon: Time, run: () => go("#/schedule") },
+    { id: "logs", word: "Logs", note: "g l", icon: Lines, run: () => go("#/logs") },
+    { id: "usage", word: "Usage", note: "g u", icon: Bars, run: () => go("#/usage") },
+    { id: "audit", word: "Audit", icon: Shield, run: () => go("#/audit") },
     { id: "about", word: "About", icon: Info, run: () => go("#/about") },
     ...(readOnlyReason.value ? [] : [{ id: "new", word: "New session", note: "n", icon: Plus, run: startNewSession }]),
     ...(inChat && !readOnlyReason.value ? [{ id: "stop", word: "Stop the answer", icon: Stop, run: () => void stopSession(inChat) }] : []),

@@ -31,7 +31,7 @@ export default function About() {
           (name) =>
             html`<button key=${name} type="button" aria-pressed=${theme.value === name} onClick=${() => setTheme(name)}>${name === "system" ? "As the system" : name === "light" ? "Light" : "Dark"}</button>`,
         )}</div>
-        <p class="muted small">Kept here: the token until the tab closes; drafts and messages on their way until they are sent.</p>
+        <p class="muted small">Kept here: the token and unsaved forms until the tab closes; drafts and messages on their way until they are sent.</p>
         <div class="actions"><${Button} kind="danger" onClick=${forget}>Forget this browser<//></div>
       </div>
     </section>

@@ -17,8 +17,15 @@ const views = {
   chat: () => import("./chat/page.js"),
   sessions: () => import("./sessions.js"),
   memory: () => import("./memory/page.js"),
-  channels: () => import("./channels/page.js"),
-  webhooks: () => import("./webhooks/page.js"),
+  channels: () => styled(import("./channels/page.js")),
+  webhooks: () => styled(import("./webhooks/page.js")),
+  plugins: () => styled(import("./plugins/page.js")),
+  devices: () => styled(import("./devices/page.js")),
+  agents: () => styled(import("./agents/page.js")),
+  schedule: () => styled(import("./schedule/page.js")),
+  usage: () => styled(import("./usage/page.js")),
+  logs: () => styled(import("./logs/page.js")),
+  audit: () => styled(import("./audit/page.js")),
   about: () => import("./about.js"),
 };
 const overlays = {
@@ -97,6 +104,30 @@ async function fetchView(load) {
     void noteMissingFile();
     return undefined;
   }
+}
+
+/** @type {Promise<unknown> | undefined} */
+let laterSheet;
+
+/** A view whose looks are no part of the first load. @param {Promise<{ default: any }>} view */
+async function styled(view) {
+  laterSheet ??= loadSheet().catch((error) => {
+    laterSheet = undefined;
+    throw error;
+  });
+  const [module] = await Promise.all([view, laterSheet]);
+  return module;
+}
+
+function loadSheet() {
+  return new Promise((resolve, reject) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = new URL("../later.css", import.meta.url).href;
+    link.onload = resolve;
+    link.onerror = reject;
+    document.head.append(link);
+  });
 }
 
 /** A file that is missing while the gateway answers belongs to another build; a gateway that is away has none to give. */

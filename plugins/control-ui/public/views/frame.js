@@ -4,11 +4,30 @@ import { needsCount } from "../core/facts.js";
 import { html } from "../core/html.js";
 import { chatHome, isPaletteOpen } from "../core/keys.js";
 import { isNarrow } from "../core/look.js";
-import { isInMemory, route } from "../core/router.js";
+import { isInMemory, route, viewNames } from "../core/router.js";
 import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, gatewayName, hello, isRestarting, mainSessionKey, now } from "../core/store.js";
 import { Button } from "../ui/button.js";
-import { Back, Chat, Home, Hook, Info, List, More, Note, People, Search, Warn } from "../ui/icons.js";
+import {
+  Back,
+  Bars,
+  Chat,
+  Home,
+  Hook,
+  Info,
+  Lines,
+  List,
+  More,
+  Note,
+  People,
+  Person,
+  Phone,
+  Plug,
+  Search,
+  Shield,
+  Time,
+  Warn,
+} from "../ui/icons.js";
 
 /** On every view: which gateway, whether it is there, what needs a person. */
 export function Header() {
@@ -80,41 +99,34 @@ function wordsOf(state) {
   return { mark: "busy", word: hello.value ? "Reconnecting…" : "Connecting…" };
 }
 
-const items = [
-  { id: "overview", word: "Overview", icon: Home, address: () => "#/overview" },
-  { id: "chat", word: "Chat", icon: Chat, address: chatHome },
-  { id: "sessions", word: "Sessions", icon: List, address: () => "#/sessions" },
-  { id: "memory", word: "Memory", icon: Note, address: () => "#/memory" },
-  { id: "channels", word: "Channels", icon: People, address: () => "#/channels" },
-  { id: "webhooks", word: "Webhooks", icon: Hook, address: () => "#/webhooks" },
-  { id: "about", word: "About", icon: Info, address: () => "#/about" },
+/** The bar of a phone has five places: these, and one for all others. */
+const daily = { overview: Home, chat: Chat, sessions: List, memory: Note };
+
+/** Views in the order of the rail. @type {Array<{ word?: string, views: Record<string, any> }>} */
+const groups = [
+  { views: daily },
+  { word: "Connections", views: { channels: People, webhooks: Hook, plugins: Plug, devices: Phone } },
+  { word: "Operate", views: { agents: Person, schedule: Time, usage: Bars, logs: Lines, audit: Shield, about: Info } },
 ];
 
-/** The bar of a phone has five places: these stand behind the last one. */
-const behindMore = ["channels", "webhooks", "about"];
-
 export function Rail() {
-  return html`<nav class="rail" aria-label="Views"><${Items} of=${items} /></nav>`;
+  return html`<nav class="rail" aria-label="Views">${groups.map(
+    ({ word, views }) => html`${word && html`<p class="group muted small">${word}</p>`}<${Items} views=${views} />`,
+  )}</nav>`;
 }
 
 export function BottomBar() {
   const current = currentView();
   const menu = useRef(/** @type {HTMLElement | null} */ (null));
-  const isBehind = behindMore.includes(current);
+  const more = groups.slice(1).flatMap(({ views }) => Object.entries(views));
+  const isBehind = more.some(([id]) => id === current);
   return html`<nav class="bottom" aria-label="Views">
-    <${Items} of=${items.filter(({ id }) => !behindMore.includes(id))} />
+    <${Items} views=${daily} />
     <button type="button" class=${isBehind ? "current" : ""} popovertarget="more-views" aria-haspopup="menu"><${More} /><span>More</span></button>
-    <div ref=${menu} id="more-views" popover class="menu" role="menu" aria-label="More views">${items
-      .filter(({ id }) => behindMore.includes(id))
-      .map(
-        ({
-          id,
-          word,
-          icon,
-          address,
-        }) => html`<a key=${id} role="menuitem" href=${address()} aria-current=${id === current ? "page" : undefined}
-          onClick=${() => menu.current?.hidePopover()}><${icon} />${word}</a>`,
-      )}</div>
+    <div ref=${menu} id="more-views" popover class="menu" role="menu" aria-label="More views">${more.map(
+      ([id, Icon]) => html`<a key=${id} role="menuitem" href=${addressOf(id)} aria-current=${id === current ? "page" : undefined}
+          onClick=${() => menu.current?.hidePopover()}><${Icon} />${viewNames[id]}</a>`,
+    )}</div>
   </nav>`;
 }
 
@@ -122,18 +134,23 @@ function currentView() {
   return route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
 }
 
-/** @param {{ of: typeof items }} props */
-function Items({ of }) {
+/** @param {string} id */
+function addressOf(id) {
+  return id === "chat" ? chatHome() : `#/${id}`;
+}
+
+/** @param {{ views: Record<string, any> }} props */
+function Items({ views }) {
   const current = currentView();
-  return of.map(
-    ({ id, word, icon, address }) => html`<a
+  return Object.entries(views).map(
+    ([id, Icon]) => html`<a
       key=${id}
-      href=${address()}
+      href=${addressOf(id)}
       aria-current=${id === current ? "page" : undefined}
       class=${id === "about" ? "last" : ""}
-      title=${word}
+      title=${viewNames[id]}
     >
-      <${icon} /><span>${word}</span>
+      <${Icon} /><span>${viewNames[id]}</span>
       ${id === "sessions" && unreadCount.value > 0 && html`<span class="badge info">${unreadCount.value}<span class="sr-only"> unread</span></span>`}
     </a>`,
   );

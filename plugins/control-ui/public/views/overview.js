@@ -6,7 +6,17 @@ import { age, clock, plain, plural, span } from "../core/format.js";
 import { html } from "../core/html.js";
 import { chatAddress, go } from "../core/router.js";
 import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
-import { isOnline, lastOnlineAt, mainSessionKey, memory, noApprovalReason, now, readOnlyReason, uptimeMs } from "../core/store.js";
+import {
+  isOnline,
+  lastOnlineAt,
+  mainSessionKey,
+  memory,
+  noApprovalReason,
+  now,
+  readOnlyReason,
+  uptimeMs,
+  waitingDevices,
+} from "../core/store.js";
 import { Button, Command } from "../ui/button.js";
 import { Stop } from "../ui/icons.js";
 import { Failure, Waiting } from "../ui/states.js";
@@ -18,6 +28,7 @@ export default function Overview() {
   return html`<div class="page overview">
     <${Sentence} />
     ${approvals.value.length > 0 && html`<${Approvals} />`}
+    ${waitingDevices.value.length > 0 && html`<${Devices} />`}
     <${AskBox} />
     <div class="columns">
       <${Parts} />
@@ -28,10 +39,11 @@ export default function Overview() {
 
 /** "Everything works.", "2 parts need you." or "1 request waits for your approval." */
 function whatNeedsYou() {
-  const [failing, waiting] = [needs.value.length, approvals.value.length];
+  const [failing, waiting, devices] = [needs.value.length, approvals.value.length, waitingDevices.value.length];
   const sentences = [
     failing > 0 && `${plural(failing, "part")} ${failing === 1 ? "needs" : "need"} you.`,
     waiting > 0 && `${plural(waiting, "request")} ${waiting === 1 ? "waits" : "wait"} for your approval.`,
+    devices > 0 && `${plural(devices, "device")} ${devices === 1 ? "asks" : "ask"} to be paired.`,
   ];
   return sentences.filter(Boolean).join(" ") || "Everything works.";
 }
@@ -81,6 +93,16 @@ function ApprovalCard({ approval }) {
       <${Button} kind="danger" blocked=${blocked} onClick=${() => answer("deny")}>Deny<//>
     </div>
   </li>`;
+}
+
+function Devices() {
+  return html`<section class="panel" aria-labelledby="devices-waiting">
+    <header><h2 id="devices-waiting">Devices that ask to be paired</h2><a class="button slim" href="#/devices">Approve or reject</a></header>
+    <ul class="rows">${waitingDevices.value.map(
+      ({ requestId, displayName, clientId }) =>
+        html`<li key=${requestId} class="row-line"><span class="cut">${displayName ?? clientId}</span></li>`,
+    )}</ul>
+  </section>`;
 }
 
 function AskBox() {

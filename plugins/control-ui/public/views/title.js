@@ -1,10 +1,8 @@
 import { effect } from "@preact/signals";
 import { needsCount } from "../core/facts.js";
-import { route } from "../core/router.js";
+import { route, viewNames } from "../core/router.js";
 import { titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, hello } from "../core/store.js";
-
-const names = /** @type {Record<string, string>} */ ({ overview: "Overview", sessions: "Sessions", about: "About" });
 
 /** The tab says what is open, how much is unread, and by a dot on the icon whether something is wrong. */
 export function startTitle() {
@@ -25,7 +23,7 @@ function titleNow() {
   const { view, rest } = route.value;
   if (view === "chat") return titleOfKey(rest);
   if (view === "memory") return rest.split("/").at(-1) || "Memory";
-  return names[view] ?? "Control UI";
+  return viewNames[view] ?? "Control UI";
 }
 
 /** The icon as a data address with a dot in the corner. @param {string} colour a computed `light-dark()` or plain colour */

@@ -6,7 +6,8 @@ import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isOnline, lastOnlineAt } from "../../core/store.js";
 import { Command } from "../../ui/button.js";
-import { Failure, Notice, Waiting } from "../../ui/states.js";
+import { Trouble } from "../../ui/reading.js";
+import { Waiting } from "../../ui/states.js";
 import { Accounts } from "./accounts.js";
 import { People } from "./people.js";
 
@@ -33,23 +34,11 @@ export default function ChannelsPage() {
       <h1>Channels</h1>
       ${list && html`<p class="muted">${sentenceOf(list)}${!isOnline.value && ` As of ${clock(readAt.value || lastOnlineAt.value)}.`}</p>`}
     </div>
-    ${failure.value ? html`<${Trouble} error=${failure.value} />` : null}
+    ${failure.value ? html`<${Trouble} error=${failure.value} what="channels" plugin="messaging" onRetry=${readChannels} />` : null}
     ${!list && !failure.value && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${4} /></div></section>`}
     ${list && html`<${People} known=${pairing.value} failure=${pairingFailure.value} />`}
     ${list && (list.channelOrder.length === 0 ? html`<${SetUp} />` : html`<${Accounts} list=${list} />`)}
   </div>`;
-}
-
-/** A gateway without the plugin, and a sign-in without the right, are no faults: one line says so. @param {{ error: unknown }} props */
-function Trouble({ error }) {
-  const { code, detailCode, message = "" } = /** @type {any} */ (error);
-  if (code === "FORBIDDEN" || detailCode === "FORBIDDEN" || /missing scope/.test(message)) {
-    return html`<${Notice}>This sign-in is not allowed to see channels.<//>`;
-  }
-  if (/unknown method/.test(message)) {
-    return html`<${Notice}><p>The messaging plugin is not running on this gateway.</p><${Command} command="svc plugins enable messaging" /><//>`;
-  }
-  return html`<${Failure} what="The channels could not be read." error=${error} onRetry=${readChannels} />`;
 }
 
 function SetUp() {

@@ -6,7 +6,8 @@ import { isOnline, lastOnlineAt } from "../../core/store.js";
 import { filters, problemsOf, sentenceOf } from "../../core/webhook-facts.js";
 import { failure, hooks, PAGE, readAt, readWebhooks } from "../../core/webhooks.js";
 import { Command } from "../../ui/button.js";
-import { Failure, Notice, Waiting } from "../../ui/states.js";
+import { Trouble } from "../../ui/reading.js";
+import { Notice, Waiting } from "../../ui/states.js";
 import { Call } from "./call.js";
 import { Deliveries } from "./deliveries.js";
 import { Mappings } from "./mappings.js";
@@ -42,25 +43,13 @@ export default function WebhooksPage() {
       <h1>Webhooks</h1>
       ${list && html`<p class="muted">${sentenceOf(list, location.origin)}${!isOnline.value && ` As of ${clock(readAt.value || lastOnlineAt.value)}.`}</p>`}
     </div>
-    ${failure.value ? html`<${Trouble} error=${failure.value} onRetry=${() => readWebhooks({ filter, limit })} />` : null}
+    ${failure.value ? html`<${Trouble} error=${failure.value} what="webhooks" plugin="webhooks" onRetry=${() => readWebhooks({ filter, limit })} />` : null}
     ${!list && !failure.value && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${6} /></div></section>`}
     ${list?.enabled && problemsOf(list).map((problem) => html`<${Notice} key=${problem} level="warn">${problem}<//>`)}
     ${list && (list.enabled ? html`<${Call} list=${list} />` : html`<${SwitchOn} />`)}
     ${list?.enabled && html`<${Mappings} list=${list} />`}
     ${list && html`<${Deliveries} list=${list} filter=${filter} limit=${limit} onShow=${show} />`}
   </div>`;
-}
-
-/** A gateway without the plugin, and a sign-in without the right, are no faults: one line says so. @param {{ error: unknown, onRetry: () => void }} props */
-function Trouble({ error, onRetry }) {
-  const { code, detailCode, message = "" } = /** @type {any} */ (error);
-  if (code === "FORBIDDEN" || detailCode === "FORBIDDEN" || /missing scope/.test(message)) {
-    return html`<${Notice}>This sign-in is not allowed to see webhooks.<//>`;
-  }
-  if (/unknown method/.test(message)) {
-    return html`<${Notice}><p>The webhooks plugin is not running on this gateway.</p><${Command} command="svc plugins enable webhooks" /><//>`;
-  }
-  return html`<${Failure} what="The webhooks could not be read." error=${error} onRetry=${onRetry} />`;
 }
 
 function SwitchOn() {

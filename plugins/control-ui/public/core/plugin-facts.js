@@ -1,0 +1,147 @@
+import { count, plural, span } from "./format.js";
+
+/**
+ * Facts shown about plugins. Pure.
+ *
+ * @typedef {{ state: string, since: number, instance: number, code?: string, reason?: string, hint?: string, ms?: number, isolation?: string,
+ *   lastReload?: { at: number, status: string, error?: string } }} Runtime
+ * @typedef {{ hook: string, tap?: string, state: "closed" | "open" | "half-open", failures: number, until?: number, lastError?: string }} Hook
+ * @typedef {{ id: string, name: string, version: string, description: string, origin: string, enabled: boolean, state: string, error?: string,
+ *   runtime: Runtime, hooks: Hook[], diagnostics: Array<{ code: string, message: string }> }} Plugin
+ * @typedef {{ plugins: Plugin[], mutationAllowed: boolean }} Plugins
+ * @typedef {{ source: { origin: string, root: string, installed: boolean }, declared: Record<string, string[]>, permissions: string[],
+ *   configSchema?: Record<string, any>, homepage?: string }} Inspected
+ * @typedef {{ word: string, level: "ok" | "info" | "warn" | "bad" | "busy" | "" }} State
+ */
+
+/** Choices of which plugins are listed. */
+export const filters = /** @type {const} */ (["all", "trouble", "on", "off"]);
+
+/** @type {Readonly<Record<string, State>>} */
+const states = {
+  active: { word: "active", level: "ok" },
+  ready: { word: "loads when used", level: "" },
+  loading: { word: "loading", level: "busy" },
+  stopping: { word: "stopping", level: "busy" },
+  degraded: { word: "degraded", level: "warn" },
+  retrying: { word: "tries again", level: "warn" },
+  failed: { word: "failed", level: "bad" },
+  blocked: { word: "blocked", level: "bad" },
+  disabled: { word: "off", level: "" },
+  disposed: { word: "stopped", level: "" },
+};
+
+/** A word and a colour for how a plugin is. @param {Plugin} plugin @returns {State} */
+export function stateOf({ runtime: { state, code }, hooks }) {
+  if (state === "blocked" && code === "quarantined") return { word: "quarantined", level: "bad" };
+  if (state === "active" && hooks.some(isResting)) return { word: "hooks rest", level: "warn" };
+  return states[state] ?? { word: state, level: "" };
+}
+
+/** Does it need somebody? @param {Plugin} plugin */
+export function isInTrouble(plugin) {
+  const { level } = stateOf(plugin);
+  return level === "warn" || level === "bad";
+}
+
+/** Returns why it does not simply work, with the code that documents and logs name it by. @param {Plugin} plugin */
+export function reasonOf({ error, runtime: { code, reason, state } }) {
+  if (state === "disabled") return undefined;
+  const text = reason ?? error;
+  return text === undefined ? undefined : code === undefined ? text : `${code}: ${text}`;
+}
+
+/** Further things that an operator should know of it, one sentence each. @param {Plugin} plugin @param {number} now */
+export function notesOf({ runtime, hooks, diagnostics }, now) {
+  const { hint, isolation, lastReload, reason } = runtime;
+  return /** @type {string[]} */ (
+    [
+      hint && `What to do: ${hint}.`,
+      isolation && `Runs in a ${isolation} of its own.`,
+      ...hooks.filter(isResting).map((hook) => restWords(hook, now)),
+      lastReload?.error && lastReload.error !== reason && `The last reload ${lastReload.status}: ${lastReload.error}`,
+      ...diagnostics.filter(({ message }) => message !== reason).map(({ code, message }) => `${code}: ${message}`),
+    ].filter(Boolean)
+  );
+}
+
+/** @param {Hook} hook */
+function isResting({ state }) {
+  return state !== "closed";
+}
+
+/** @param {Hook} hook @param {number} now */
+function restWords({ hook, tap, failures, until, lastError }, now) {
+  const name = tap === undefined ? hook : `${hook} (${tap})`;
+  const again =
+    until !== undefined && until > now ? ` It is called again in ${span(until - now)}.` : " It is tried again with the next call.";
+  return `The hook ${name} is not called after ${plural(failures, "failure")}: ${lastError ?? "no reason is known"}.${again}`;
+}
+
+/** Acts that help now, the most useful first. @param {Plugin} plugin @returns {Array<"enable" | "release" | "reload" | "disable">} */
+export function actsOf({ runtime: { state, code } }) {
+  if (state === "disabled") return ["enable"];
+  if (code === "quarantined") return ["release", "disable"];
+  if (code === "blocked-event-loop") return ["release", "reload", "disable"];
+  if (["failed", "degraded", "retrying"].includes(state)) return ["reload", "disable"];
+  return ["disable"];
+}
+
+/** Plugins that a filter and a search let through, those that need somebody first. @param {Plugin[]} plugins @param {{ f: string, q: string }} wish */
+export function shownOf(plugins, { f, q }) {
+  const words = q.trim().toLowerCase().split(" ").filter(Boolean);
+  const isShown = (/** @type {Plugin} */ plugin) => {
+    const isOff = plugin.runtime.state === "disabled";
+    if (f === "trouble" && !isInTrouble(plugin)) return false;
+    if ((f === "on" && isOff) || (f === "off" && !isOff)) return false;
+    const text = `${plugin.id} ${plugin.name} ${plugin.description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  };
+  return plugins.filter(isShown).sort((a, b) => Number(isInTrouble(b)) - Number(isInTrouble(a)) || (a.id < b.id ? -1 : 1));
+}
+
+/** Sentence with the numbers of plugins. @param {Plugin[]} plugins */
+export function sentenceOf(plugins) {
+  const [on, troubled] = [plugins.filter(({ runtime }) => runtime.state !== "disabled").length, plugins.filter(isInTrouble).length];
+  const needs = troubled === 0 ? "" : ` ${count(troubled)} ${troubled === 1 ? "needs" : "need"} you.`;
+  return `${count(on)} of ${plural(plugins.length, "plugin")} on.${needs}`;
+}
+
+/** Names of contributions by kind: singular and plural. @type {Readonly<Record<string, string>>} */
+const kinds = {
+  channels: "channel",
+  providers: "model provider",
+  embeddings: "embedding",
+  memoryBackends: "memory backend",
+  tools: "tool",
+  hooks: "hook",
+  hookPresets: "hook preset",
+  methods: "method",
+  routes: "HTTP route",
+  commands: "command",
+  services: "service",
+  events: "event",
+};
+
+/** Contributions by kind, those there are. @param {Record<string, string[]>} declared @returns {Array<{ kind: string, names: string[] }>} */
+export function contributionsOf(declared) {
+  return Object.entries(declared).flatMap(([key, names]) => (names.length === 0 ? [] : [{ kind: kinds[key] ?? key, names }]));
+}
+
+/** "2 tools, 1 channel": what goes when it is switched off. @param {Record<string, string[]>} declared */
+export function lossWords(declared) {
+  const parts = contributionsOf(declared).map(({ kind, names }) => plural(names.length, kind));
+  return parts.length === 0 ? "It adds nothing that others could miss." : `What it adds goes at once: ${parts.join(", ")}.`;
+}
+
+/** Keys of its own config. @param {Record<string, any> | undefined} schema @returns {Array<{ key: string, text: string }>} */
+export function configKeys(schema) {
+  return Object.entries(schema?.properties ?? {}).map(([key, value]) => {
+    const { description, type, default: standard } = /** @type {Record<string, any>} */ (value ?? {});
+    const parts = [
+      description ?? (typeof type === "string" ? type : ""),
+      standard === undefined ? "" : `default ${JSON.stringify(standard)}`,
+    ];
+    return { key, text: parts.filter(Boolean).join(" · ") };
+  });
+}

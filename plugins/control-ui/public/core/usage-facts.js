@@ -1,0 +1,53 @@
+import { count, plural } from "./format.js";
+
+/**
+ * Facts shown about tokens and cost. Pure.
+ *
+ * @typedef {{ runs: number, replays: number, errors: number, input: number, output: number, cacheRead: number, cacheWrite: number, costUsd?: number,
+ *   unpriced: number }} Totals
+ * @typedef {Totals & { name: string }} UsageRow
+ * @typedef {{ from: string, to: string, by: "day" | "agent" | "model", rows: UsageRow[], total: Totals }} Usage
+ * @typedef {{ key: string, title?: string, input: number, output: number, context: number, costUsd?: number }} SessionUsage
+ */
+
+export const groupings = /** @type {const} */ (["day", "agent", "model"]);
+export const spans = /** @type {const} */ ([7, 30, 90]);
+
+/** Tokens of all kinds. @param {Pick<Totals, "input" | "output" | "cacheRead" | "cacheWrite">} totals */
+export function tokensOf({ input, output, cacheRead, cacheWrite }) {
+  return input + output + cacheRead + cacheWrite;
+}
+
+const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
+const smallDollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumFractionDigits: 4 });
+
+/** "$1,204.50", with more digits where there is less than a cent. @param {number | undefined} usd */
+export function costWords(usd) {
+  if (usd === undefined) return "no price";
+  return usd > 0 && usd < 0.01 ? smallDollars.format(usd) : dollars.format(usd);
+}
+
+/** Rows in the order shown: days newest first, others by what they cost, then by tokens. @param {Usage} usage */
+export function inOrder({ by, rows }) {
+  if (by === "day") return [...rows].sort((a, b) => (a.name < b.name ? 1 : -1));
+  return [...rows].sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || tokensOf(b) - tokensOf(a) || (a.name < b.name ? -1 : 1));
+}
+
+/** A day as a person reads it; other names stay. @param {"day" | "agent" | "model"} by @param {string} name */
+export function nameWords(by, name) {
+  const date = by === "day" ? new Date(`${name}T12:00:00`) : undefined;
+  if (!date || Number.isNaN(date.getTime())) return name;
+  return date.toLocaleDateString([], { weekday: "short", day: "numeric", month: "long" });
+}
+
+/** Sentence with the sums. @param {Usage} usage */
+export function sentenceOf({ total }) {
+  const failed = total.errors > 0 ? `, ${count(total.errors)} of them failed` : "";
+  return `${plural(total.runs, "run")}${failed}, ${plural(tokensOf(total), "token")}, ${total.costUsd === undefined ? "of unknown cost" : costWords(total.costUsd)}.`;
+}
+
+/** Says what the cost leaves out; undefined when it is whole. @param {Totals} total */
+export function unpricedWords({ unpriced }) {
+  if (unpriced === 0) return undefined;
+  return `The price of ${plural(unpriced, "run")} is not known: the cost is at least what is shown.`;
+}

@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import { count } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { formatRoute, replace, route } from "../../core/router.js";
+import { heartbeats, jobs, PAGE } from "../../core/schedule.js";
+import { sentenceOf } from "../../core/schedule-facts.js";
+import { isOnline, noAdminReason, now } from "../../core/store.js";
+import { announce } from "../../ui/announce.js";
+import { Button, Command } from "../../ui/button.js";
+import { Plus, Search } from "../../ui/icons.js";
+import { useLive } from "../../ui/live.js";
+import { Head, Standing } from "../../ui/reading.js";
+import { Notice } from "../../ui/states.js";
+import { Heartbeats } from "./heartbeats.js";
+import { JobRow } from "./job.js";
+
+/** @typedef {import("../../core/schedule-facts.js").Job} Job */
+
+/** Page of the schedule: jobs with their last and next runs, and the heartbeats of agents. */
+export default function SchedulePage() {
+  const { q = "", n } = route.value.params;
+  const limit = Number(n) > PAGE ? Number(n) : PAGE;
+  const [form, setForm] = useState(
+    /** @type {{ Form: typeof import("./form.js").JobForm, job?: Job | undefined } | undefined} */ (undefined),
+  );
+  const read = () => jobs.read({ q, limit });
+  useLive(read, { events: ["cron"] }, [q, limit]);
+  useLive(heartbeats.read, { events: ["heartbeat", "health"] });
+  const known = jobs.answer.value;
+  /** @param {{ q?: string, n?: number }} change */
+  const show = (change) => {
+    const next = { q, n: limit, ...change };
+    replace(formatRoute("schedule", "", { q: next.q || undefined, n: next.n > PAGE ? String(next.n) : undefined }));
+  };
+  /** Opens the form, which is fetched when it is first needed. @param {Job} [job] without one a new job is made */
+  const open = async (job) => {
+    const module = await import("./form.js").catch(() => undefined);
+    if (module) setForm({ Form: module.JobForm, job });
+    else announce("The form could not be fetched. Try again when the gateway is there.");
+  };
+  const create = () => open();
+  return html`<div class="page lists schedule">
+    <${Head} title="Schedule" sentence=${known && sentenceOf(known.status, now.value)} readAt=${jobs.readAt.value}>
+      <${Button} kind="primary" icon=${Plus} blocked=${noAdminReason.value} onClick=${create}>New job<//>
+    <//>
+    ${known?.status.broken && html`<${Broken} ids=${known.status.broken} />`}
+    ${
+      (known?.status.jobs || q !== "") &&
+      html`<div class="tools"><div class="search grow"><${Search} /><input type="search" class="field" placeholder="Name or text" aria-label="Search jobs"
+        maxlength="200" value=${q} onInput=${(/** @type {any} */ e) => show({ q: e.currentTarget.value, n: PAGE })} /></div></div>`
+    }
+    <${Standing} reading=${jobs} onRetry=${read} what="jobs" plugin="cron" rows=${6} />
+    ${known && known.rows.length > 0 && html`<${Found} known=${known} limit=${limit} onShow=${show} onEdit=${open} onChanged=${read} />`}
+    ${known && known.rows.length === 0 && html`<${Nothing} q=${q} onCreate=${create} />`}
+    <${Heartbeats} />
+    ${form && html`<${form.Form} job=${form.job} onDone=${read} onClose=${() => setForm(undefined)} />`}
+  </div>`;
+}
+
+/**
+ * @param {{ known: { rows: Job[], total: number }, limit: number, onShow: (change: { n: number }) => void, onEdit: (job: Job) => void,
+ *   onChanged: () => unknown }} props
+ */
+function Found({ known: { rows, total }, limit, onShow, onEdit, onChanged }) {
+  return html`<section class="panel" aria-labelledby="jobs">
+      <header><h2 id="jobs">Jobs</h2></header>
+      <ul class="rows">${rows.map((job) => html`<${JobRow} key=${job.id} job=${job} onEdit=${onEdit} onChanged=${onChanged} />`)}</ul>
+    </section>
+    <div class="foot">
+      <span class="muted small">${count(rows.length)} of ${count(total)}</span>
+      ${
+        rows.length < total &&
+        html`<${Button} blocked=${isOnline.value ? undefined : "Not connected"} onClick=${() => onShow({ n: limit + PAGE })}>Show more<//>`
+      }
+    </div>`;
+}
+
+/** @param {{ q: string, onCreate: () => void }} props */
+function Nothing({ q, onCreate }) {
+  if (q !== "") return html`<div class="empty"><h2>No job matches “${q}”</h2><p>The search covers names, ids and texts.</p></div>`;
+  return html`<div class="empty"><h2>No jobs yet</h2><p>A job asks an agent at times that you choose, such as for a summary each morning.</p>
+    <${Button} kind="primary" icon=${Plus} blocked=${noAdminReason.value} onClick=${onCreate}>New job<//></div>`;
+}
+
+/** @param {{ ids: string[] }} props */
+function Broken({ ids }) {
+  return html`<${Notice} level="warn"><p>${count(ids.length)} stored ${ids.length === 1 ? "job" : "jobs"} cannot be read and ${ids.length === 1 ? "does" : "do"} not run:</p>
+    <${Command} command=${`svc cron rm ${ids[0]}`} /><//>`;
+}
