@@ -98,17 +98,18 @@ function watchReader(view, wish, onFollow) {
   const change = (/** @type {boolean} */ next) => {
     if (wish.current !== next) onFollow(next);
   };
-  const intend = (/** @type {boolean} */ isUpward) => {
-    intentAt = performance.now();
+  /** A scroll event of an earlier jump may come after a key or the wheel that leads up; it must not undo them. */
+  const intend = (/** @type {boolean} */ isUpward, mayReturn = !isUpward) => {
+    intentAt = mayReturn ? performance.now() : Number.NEGATIVE_INFINITY;
     if (isUpward) change(false);
   };
   const controller = new AbortController();
   const { signal } = controller;
   view.addEventListener("wheel", ({ deltaY }) => intend(deltaY < 0), { passive: true, signal });
-  view.addEventListener("touchmove", () => intend(true), { passive: true, signal });
+  view.addEventListener("touchmove", () => intend(true, true), { passive: true, signal });
   view.addEventListener("keydown", ({ key }) => scrollKeys.includes(key) && intend(upKeys.includes(key)), { signal });
   // The scroll bar belongs to the scroller itself; a row that is pressed or reached by Tab must not move away.
-  view.addEventListener("pointerdown", ({ target }) => (target === view ? intend(true) : change(false)), { signal });
+  view.addEventListener("pointerdown", ({ target }) => (target === view ? intend(true, true) : change(false)), { signal });
   view.addEventListener("focusin", ({ target }) => target !== view && change(false), { signal });
   view.addEventListener(
     "scroll",
