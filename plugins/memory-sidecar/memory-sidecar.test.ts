@@ -78,13 +78,13 @@ describe("the memory of a gateway with the engine", () => {
   });
 
   test("opens no index of its own, and shows the engine's state", async () => {
-    expect(await status()).toMatchObject({ backend: "sidecar", files: 2, provider: "sidecar", custom: { searchMode: "search" } });
+    await expect.poll(status).toMatchObject({ backend: "sidecar", files: 2, provider: "sidecar", custom: { searchMode: "search" } });
     expect(await gateway.rpc("memory.search", { query: "boiler" })).toMatchObject({
       provider: "sidecar",
       results: [{ path: "memory/day.md" }],
     });
-    const health = await gateway.rpc<{ memoryIndex?: Record<string, unknown> }>("health");
-    expect(health.memoryIndex).toMatchObject({ main: { files: 2, provider: "sidecar" } });
+    const health = () => gateway.rpc<{ memoryIndex?: Record<string, unknown> }>("health");
+    await expect.poll(health, { timeout: 10_000 }).toMatchObject({ memoryIndex: { main: { files: 2, provider: "sidecar" } } });
   });
 
   test("gives nothing to a group", async () => {

@@ -178,7 +178,7 @@ describe("an engine that fails", () => {
 
 describe("repairs", () => {
   test("a collection that the engine has lost is made anew, once", async () => {
-    const made = open();
+    const made = open({ limits: { timeoutMs: 30_000 } });
     await made.sync("main");
     await engine.behave({ deeds: { search: { exit: 1, stderr: "Collection not found: memory-dir-main", times: 1 } } });
     expect(await made.search("main", "boiler", {})).toHaveLength(1);
