@@ -18,7 +18,7 @@ test.each([
   ["agent:main:talk:direct:@ADA%3Ahome", "room1", false],
   ["agent:main:talk:direct:@bob", "room1", false],
   ["agent:main:talk:group:room7", "room7", false],
-  ["agent:main:talk:direct:@ada%3Ahome:thread:9", "room1", false],
+  ["agent:main:talk:direct:@ada%3Ahome:thread:9", "room1", true],
 ])("about %s, last heard of at %s, an owner is asked in the chat: %s", async (sessionKey, to, expected) => {
   expect(await isTold(sessionKey, to)).toBe(expected);
 });
