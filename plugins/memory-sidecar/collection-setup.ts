@@ -16,9 +16,9 @@ export interface SetUp {
 }
 
 /**
- * Gives the engine the collections of an agent: those that are missing or differ are made anew; others in its home that svc once made are removed.
+ * Gives the engine the collections of an agent: those that are missing or differ are recreated; others in its home that svc once made are removed.
  * A collection that cannot be made is left out, and the others are there all the same.
- * @param recreate makes all of them anew
+ * @param recreate recreates all of them
  * @throws {EngineFault} when not even the list can be read
  */
 export async function setUpCollections(
@@ -58,7 +58,7 @@ async function fittingOf(engine: Engine, present: readonly Collection[]): Promis
   for (let at = 0; at < present.length; at += TOGETHER) {
     await Promise.all(
       present.slice(at, at + TOGETHER).map(async (collection) => {
-        const made = await engine.collection(collection.name).catch(() => undefined); // made anew, then
+        const made = await engine.collection(collection.name).catch(() => undefined); // it is recreated then
         if (made?.root === collection.root && made.pattern === collection.pattern) fitting.add(collection);
       }),
     );

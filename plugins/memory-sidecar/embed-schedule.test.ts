@@ -69,7 +69,7 @@ test("interval 0 means the first and forced ones only; without one there are non
   expect(await after(schedule({ intervalMs: undefined }), true)).toBe(2);
 });
 
-test("another model makes all vectors anew, whatever the interval", async () => {
+test("another model rebuilds all vectors, whatever the interval", async () => {
   let isChanged = false;
   const one = schedule({ isModelChanged: () => isChanged });
   await after(one);

@@ -5,7 +5,7 @@ import { takeLock } from "./embed-lock.ts";
 
 /** Runs that make vectors, after updates. */
 export interface EmbedSchedule {
-  /** Starts a run in the background when one is due. @param force makes one due, and all vectors anew when the model is another one */
+  /** Starts a run in the background when one is due. @param force makes one due, and rebuilds all vectors when the model has changed */
   afterUpdate(options: { force: boolean }): void;
   readonly lastError: string | undefined;
   /** Resolves when no run is under way. */
@@ -23,7 +23,7 @@ export interface EmbedScheduleOptions {
   clock: Clock;
   timers: Pick<Timers, "setTimeout">;
   signal: AbortSignal;
-  /** @param all makes all vectors anew */
+  /** @param all rebuilds all vectors */
   embed(all: boolean, signal: AbortSignal): Promise<void>;
   /** The model is another one than that of the vectors. */
   isModelChanged(): boolean;

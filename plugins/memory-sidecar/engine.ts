@@ -14,7 +14,7 @@ export interface Engine {
   addCollection(collection: Pick<Collection, "name" | "root" | "pattern">): Promise<void>;
   removeCollection(name: string): Promise<void>;
   update(): Promise<void>;
-  /** @param force makes all vectors anew */
+  /** @param force rebuilds all vectors */
   embed(force: boolean, signal: AbortSignal): Promise<void>;
   search(request: EngineSearch): Promise<EngineHit[]>;
   status(): Promise<{ files: number | undefined; vectors: number | undefined; pending: number | undefined }>;
@@ -190,7 +190,7 @@ export function isMissingCollection(error: unknown): boolean {
   return error instanceof EngineFault && /collection not found|no such collection/i.test(error.output);
 }
 
-/** Faults of its index that end when the collections are made anew. */
+/** Faults of its index that end when the collections are recreated. */
 export function isRepairableIndex(error: unknown): boolean {
   if (!(error instanceof EngineFault)) return false;
   return /UNIQUE constraint failed: documents\.collection, documents\.path|null bytes?|\\u0000/i.test(error.output);

@@ -24,7 +24,7 @@ export interface KeeperOptions {
   engine: Pick<Engine, "update" | "embed">;
   /** Ends everything. */
   signal: AbortSignal;
-  /** Makes the collections of the engine anew. */
+  /** Recreates the collections of the engine. */
   recreate(): Promise<void>;
   /** The model that makes vectors is another one than that of the present vectors. */
   isModelChanged(): boolean;
@@ -175,7 +175,7 @@ export class IndexKeeper {
     this.#embeds.afterUpdate({ force });
   }
 
-  /** Makes the collections anew and tries again, once. */
+  /** Recreates the collections and tries again, once. */
   async #updateOrRepair(): Promise<void> {
     const { engine, host, settings, recreate } = this.#options;
     try {
@@ -183,7 +183,7 @@ export class IndexKeeper {
     } catch (error) {
       if (this.#isRepaired || !isRepairableIndex(error)) throw error;
       this.#isRepaired = true;
-      host.logger.info(`memory sidecar of agent "${settings.agentId}": the collections are made anew: ${messageOf(error)}`);
+      host.logger.info(`memory sidecar of agent "${settings.agentId}": the collections are recreated: ${messageOf(error)}`);
       await recreate();
       await engine.update();
     }

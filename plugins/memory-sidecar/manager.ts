@@ -163,14 +163,14 @@ export class SidecarManager {
     await this.#readFigures().catch((error: unknown) => this.#host.logger.debug(`the engine did not tell its state: ${messageOf(error)}`));
   }
 
-  /** Asks the collections of the wanted sources; where the engine has lost one, all are made anew, once. */
+  /** Asks the collections of the wanted sources; where the engine has lost one, all are recreated, once. */
   async #ask(search: ManagerSearch, limits: { timeoutMs: number; signal: AbortSignal }): Promise<EngineHit[]> {
     try {
       return await this.#askOnce(search, limits);
     } catch (error) {
       if (this.#isRepaired || !isMissingCollection(error)) throw error;
       this.#isRepaired = true;
-      this.#host.logger.info(`memory sidecar of agent "${this.settings.agentId}": the collections are made anew: ${messageOf(error)}`);
+      this.#host.logger.info(`memory sidecar of agent "${this.settings.agentId}": the collections are recreated: ${messageOf(error)}`);
       await unlessAborted(this.#setUp(true), limits.signal);
       return this.#askOnce(search, limits);
     }

@@ -1,7 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import type { EngineHome } from "./engine-home.ts";
 
-/** Deletes the index of an engine; its collections stay in its config, and the next update makes it anew. */
+/** Deletes the index of an engine; its collections stay in its config, and the next update rebuilds it. */
 export async function removeIndex({ database }: Pick<EngineHome, "database">): Promise<boolean> {
   const isThere = await stat(database).then(
     () => true,

@@ -177,7 +177,7 @@ describe("an engine that fails", () => {
 });
 
 describe("repairs", () => {
-  test("a collection that the engine has lost is made anew, once", async () => {
+  test("a collection that the engine has lost is recreated, once", async () => {
     const made = open({ limits: { timeoutMs: 30_000 } });
     await made.sync("main");
     await engine.behave({ deeds: { search: { exit: 1, stderr: "Collection not found: memory-dir-main", times: 1 } } });
@@ -187,7 +187,7 @@ describe("repairs", () => {
     await expect(made.search("main", "boiler", {})).rejects.toThrow("Collection not found");
   });
 
-  test("an index with two rows of one path is made anew, once", async () => {
+  test("an index with two rows of one path is rebuilt, once", async () => {
     const made = open();
     const stderr = "SqliteError: UNIQUE constraint failed: documents.collection, documents.path";
     await engine.behave({ deeds: { update: { exit: 1, stderr, times: 1 } } });

@@ -266,7 +266,7 @@ test("scope: sessions that get no passages, with what decided in the log", async
   ]);
 });
 
-test("SIDECAR_*: models for the first command, and for those that follow another value, with vectors made anew", async () => {
+test("SIDECAR_*: models for the first command, and for those that follow another value, with all vectors rebuilt", async () => {
   host = createHost(state, {
     clock,
     timers: clock,

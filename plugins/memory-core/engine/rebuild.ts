@@ -32,7 +32,7 @@ export interface RebuildJob {
   step?: ((step: RebuildStep) => void) | undefined;
 }
 
-/** Makes the whole index anew beside the live one and puts it in its place. Until then the old one answers; on any error it stays. */
+/** Rebuilds the whole index beside the live one and puts it in its place. Until then the old one answers; on any error it stays. */
 export async function rebuildIndex(job: RebuildJob): Promise<SyncOutcome> {
   const id = randomUUID();
   const temp = tempPath(job.dbPath, id);

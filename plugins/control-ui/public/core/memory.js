@@ -101,7 +101,7 @@ export async function searchMemory(agentId, query, { again = false } = {}) {
   }
 }
 
-/** Brings the index up to date, or makes it anew. Resolves when that is done. @param {string} agentId @param {{ force: boolean }} options */
+/** Brings the index up to date, or rebuilds it. Resolves when that is done. @param {string} agentId @param {{ force: boolean }} options */
 export async function indexMemory(agentId, { force }) {
   await request("memory.index", { agentId, ...(force ? { force } : {}) }, { onAccepted: () => undefined });
   await readMemory(agentId);

@@ -60,7 +60,7 @@ export class Vec0Table {
     return knn.pluck().all(blobOf(query), k, ...sources) as number[];
   }
 
-  /** Makes the table anew from the stored vectors, some rows at a time and never inside somebody's transaction. */
+  /** Rebuilds the table from the stored vectors, some rows at a time and never inside somebody's transaction. */
   async refill(dims: number, pacer: Pacer): Promise<void> {
     if (this.#isWhole || this.#isRefilling || this.#db.inTransaction) return;
     this.#isRefilling = true;
