@@ -63,6 +63,7 @@ export * from "./hook-taps.ts";
 export * from "./hooks.ts";
 export { isRecord } from "./is-record.ts";
 export * from "./json-schema.ts";
+export { killWithOwner } from "./kill-with-owner.ts";
 export { isPublicAddress } from "./outbound/address-guard.ts";
 export { checkedUrl, type FetchRules, fetchPublic } from "./outbound/guarded-fetch.ts";
 export { hostList, toHostPattern } from "./outbound/host-list.ts";
@@ -94,6 +95,7 @@ export {
 export { cutEnd, oneLine } from "./text/one-line.ts";
 export { printable, printableLine } from "./text/printable.ts";
 export { backoffDelayMs, settledWithin, sleep, withLimit } from "./time.ts";
+export { isTimeZone } from "./time-zone.ts";
 export type * from "./types/agents.ts";
 export type * from "./types/approvals.ts";
 export type * from "./types/bedrock.ts";

@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { killWithOwner } from "../../sdk/kill-with-owner.ts";
 import { bootstrapSource, compiledTwin } from "../../sdk/worker.ts";
 import { packageRoot, runsFromDist } from "../process/paths.ts";
 import { createLines } from "./lines.ts";
-import { watchProcess } from "./process-watch.ts";
 import { rememberThread } from "./threads.ts";
 
 /** `worker`: a thread, stops loops and memory bombs but sees files. `process`: a child that cannot read other files, write, start anything. */
@@ -90,7 +90,8 @@ function openChild({ guest, read, memoryMb, program = process.execPath, ...own }
     // A group of its own: Ctrl-C in the gateway's terminal is for the gateway, which still has this one stop in order.
     detached: true,
   });
-  watchProcess(child);
+  // One in an endless loop never looks at its pipes, and its permissions allow it no thread that could.
+  killWithOwner(child);
   const out = child.stdio[3] as Duplex;
   let spoke = false;
   const onLine = (text: string) => {

@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { isTimeZone } from "svc/sdk";
 import type { CronSchedule } from "svc/sdk/internal";
 import { cronErrors } from "./errors.ts";
 
@@ -69,7 +70,7 @@ export function checkSchedule(schedule: CronSchedule, now: number): void {
     throw cronErrors.cronSchedule({ reason: `schedule.at: no time: ${schedule.at.slice(0, 40)}` });
   if (schedule.kind !== "cron") return;
   const { expr, tz } = schedule;
-  if (tz !== undefined && !isZone(tz))
+  if (tz !== undefined && !isTimeZone(tz))
     throw cronErrors.cronSchedule({ reason: `schedule.tz: unknown time zone "${tz}"; expected a name such as Europe/Berlin` });
   let next: number | undefined;
   try {
@@ -81,15 +82,6 @@ export function checkSchedule(schedule: CronSchedule, now: number): void {
     });
   }
   if (next === undefined) throw cronErrors.cronSchedule({ reason: `schedule.expr: "${expr}" never comes` });
-}
-
-function isZone(tz: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: tz });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Delay of a job's times after those of its schedule: always the same for one job. */

@@ -1,4 +1,5 @@
 import { Cron } from "croner";
+import { isTimeZone } from "svc/sdk";
 import type { CronSchedule } from "svc/sdk/internal";
 import { cronErrors } from "./errors.ts";
 
@@ -63,7 +64,7 @@ function momentOf(text: string, tz: string | undefined): number {
   try {
     moment = new Cron(local, { paused: true, ...(tz === undefined ? {} : { timezone: tz }) }).nextRun(new Date(0))?.getTime();
   } catch {
-    throw tz === undefined || isZone(tz)
+    throw tz === undefined || isTimeZone(tz)
       ? refused()
       : cronErrors.cronTool({ reason: `tz: unknown time zone "${tz}"; expected a name such as Europe/Berlin` });
   }
@@ -71,17 +72,9 @@ function momentOf(text: string, tz: string | undefined): number {
   return moment;
 }
 
-function isZone(tz: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: tz }) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 /** A moment as the model reads it back: on the clock of a zone with its weekday, and in UTC. */
 export function timeTexts(at: number, tz?: string): { local: string; weekday: string; utc: string; tz: string } {
-  const zone = tz !== undefined && isZone(tz) ? tz : Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = tz !== undefined && isTimeZone(tz) ? tz : Intl.DateTimeFormat().resolvedOptions().timeZone;
   const options = {
     timeZone: zone,
     hourCycle: "h23",

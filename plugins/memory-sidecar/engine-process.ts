@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Env } from "svc/sdk";
+import { type Env, killWithOwner } from "svc/sdk";
 import { EngineFault } from "./engine-fault.ts";
-import { guardGroup } from "./group-guard.ts";
 
 /** A command of the engine. */
 export interface EngineCommand {
@@ -100,7 +99,7 @@ function start({ program, args, env, cwd, discardOutput = false }: EngineCommand
       detached: hasGroups,
       windowsHide: true,
     });
-    guardGroup(child);
+    killWithOwner(child, { group: hasGroups });
     for (const stream of [child.stdout, child.stderr]) stream?.on("error", () => undefined); // `close` says all there is to say
     return child;
   } catch (error) {

@@ -1,19 +1,11 @@
 import { z } from "zod";
+import { isTimeZone } from "../time-zone.ts";
 import { duration, intervalMinutes } from "./amounts.ts";
 import { documented } from "./fields.ts";
 
 const timeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'expected a time such as "08:30", up to "24:00"');
 
 const timezone = z.string().refine(isTimeZone, { error: 'expected the name of a time zone such as "Europe/Berlin"' });
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return name !== "";
-  } catch {
-    return false;
-  }
-}
 
 /** `heartbeat.*`, of the defaults and of one agent. Once an agent has a block, only agents with a block have a heartbeat. */
 export const heartbeatSchema = z

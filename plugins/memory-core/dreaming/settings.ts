@@ -1,16 +1,7 @@
-import { isRecord, messageOf, type PluginContext, z } from "svc/sdk";
+import { isRecord, isTimeZone, messageOf, type PluginContext, z } from "svc/sdk";
 
 /** Five fields of a crontab; what they mean is checked by `ctx.timers.cron`. */
 const fiveFields = /^[\w*,/?#-]{1,60}(?: [\w*,/?#-]{1,60}){4}$/;
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return name !== "";
-  } catch {
-    return false;
-  }
-}
 
 /** `plugins.entries.memory-core.config`. Phases and thresholds are the plugin's own business. */
 export const memoryCoreConfig = z.strictObject({

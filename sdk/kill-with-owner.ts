@@ -2,25 +2,28 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
 /**
- * Reads the process groups that live, one line each time that changes. The pipe ends with the gateway, however that ends: groups that live then are killed.
+ * Reads what lives, one line each time that changes: process ids, and those of groups with a minus. The pipe ends with its owner, however that ends: whoever
+ * lives then is killed.
  */
-const SCRIPT = 'while read -r line; do live=$line; done; for group in $live; do kill -9 "-$group"; done';
+const SCRIPT = 'while read -r line; do live=$line; done; for one in $live; do kill -9 "$one"; done';
 const SHELL = "/bin/sh";
 
 const living = new Set<number>();
 let guard: ChildProcess | undefined;
 
 /**
- * Has the process group of a child killed when this process ends without having done so, `kill -9` included: an engine that hangs would hang for ever. One
- * shell watches all groups and is there only as long as one lives. Without `/bin/sh` there is none.
+ * Has a child process killed when this process ends without having done so, `kill -9` included. For children that may hang: one in an endless loop never looks
+ * at its own pipes. One shell watches all of them and is there only as long as one lives. Without `/bin/sh` there is none.
+ * @param options.group the child leads a process group (`detached`), and the whole of it is killed
  */
-export function guardGroup(child: ChildProcess): void {
+export function killWithOwner(child: ChildProcess, { group = false }: { group?: boolean } = {}): void {
   const { pid } = child;
   if (pid === undefined || !existsSync(SHELL)) return;
-  living.add(pid);
+  const target = group ? -pid : pid;
+  living.add(target);
   tell();
   child.once("exit", () => {
-    living.delete(pid);
+    living.delete(target);
     tell();
   });
 }
@@ -33,7 +36,7 @@ function tell(): void {
   guard = undefined;
 }
 
-/** Opens it in a session of its own: what ends the group of the gateway from outside (a terminal, a shell) leaves it to do its work. */
+/** Opens it in a session of its own: what ends the owner's group from outside (a terminal, a shell) leaves it to do its work. */
 function openGuard(): ChildProcess {
   const made = spawn(SHELL, ["-c", SCRIPT], { env: {}, cwd: "/", stdio: ["pipe", "ignore", "ignore"], detached: true });
   const forget = () => {
