@@ -43,6 +43,7 @@ export function createWriter(parts: WriterParts): IndexWriter {
   const sql = prepareAll(db);
   function* removeChunks(path: string): Generator<void> {
     const rowids = sql.rowids.all(source, path) as number[];
+    if (rowids.length === 0) return;
     for (const [index, rowid] of rowids.entries()) {
       sql.deleteFts.run(rowid);
       vectors.remove(rowid);

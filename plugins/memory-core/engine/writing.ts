@@ -27,8 +27,8 @@ export interface WriteQueue {
 
 /** The transaction under way on a connection: two at a time would be one. */
 const underWay = new WeakMap<Database, Promise<void>>();
-const MAX_WRITES = 64;
-const MAX_ROWS = 512;
+const MAX_WRITES = 256;
+const MAX_ROWS = 1_024;
 const BUSY_POLL_MS = 20;
 
 export function createWriteQueue(index: OpenIndex, pacer: Pacer): WriteQueue {
