@@ -43,7 +43,7 @@ export async function setUpCollections(
       setUp.ready.push(collection);
     } catch (error) {
       setUp.failed.push({ name: collection.name, reason: messageOf(error) });
-      log.warn(`collection "${collection.name}" could not be made: ${messageOf(error)}`);
+      log.warn(`collection "${collection.name}" could not be created: ${messageOf(error)}`);
     }
   }
   return setUp;

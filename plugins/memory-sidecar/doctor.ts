@@ -57,7 +57,7 @@ export function sidecarFindings({ settings, state, failure }: SidecarEvidence): 
     found.push(
       finding(
         "collections",
-        `collection "${name}" could not be made: ${reason}`,
+        `collection "${name}" could not be created: ${reason}`,
         "make the folder, or take it out",
         "memory.sidecar.paths",
       ),

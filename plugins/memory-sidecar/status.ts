@@ -40,7 +40,7 @@ function describe({ settings, home }: SidecarManager, state: ManagerState, failu
 function collectionsError({ failedCollections }: ManagerState): string | undefined {
   const [first] = failedCollections;
   const more = failedCollections.length - 1;
-  return first && `collection ${first.name}${more > 0 ? ` and ${more} more` : ""} could not be made: ${first.reason}`;
+  return first && `collection ${first.name}${more > 0 ? ` and ${more} more` : ""} could not be created: ${first.reason}`;
 }
 
 function vectorOf({ vectors }: ManagerState): MemoryStatus["vector"] {

@@ -162,7 +162,7 @@ export const symptoms: readonly Symptom[] = [
       },
       "memory-sidecar/collections": {
         cause: "a folder of `memory.sidecar.paths` is missing",
-        says: "could not be made",
+        says: "could not be created",
         repair: "make the folder, or take it out",
       },
       "memory-sidecar/update": {
