@@ -1,6 +1,7 @@
 /**
  * `svc`, from its sources, with a clock that goes faster: `SVC_SOAK_FACTOR` seconds of the gateway's plugins pass in one of the machine. Heartbeats,
  * maintenance and all that plugins do from time to time come round as often as in that time; what sockets and the kernel's own watch need stays as it is.
+ * With `SVC_SOAK_BEGIN` (epoch ms) that time begins then.
  */
 import { join } from "node:path";
 import { createJiti } from "jiti";
@@ -31,7 +32,7 @@ const [{ createProgram }, { programParts }, { gatewayMaker }, { createGateway },
 const factor = Number(process.env.SVC_SOAK_FACTOR);
 /** Waits up to this long are limits of work that takes its time by the machine's clock, as those of tools are. */
 const LIMIT_MS = 120_000;
-const [begun, origin] = [performance.now(), Date.now()];
+const [begun, origin] = [performance.now(), Number(process.env.SVC_SOAK_BEGIN ?? Date.now())];
 const passed = () => (performance.now() - begun) * factor;
 const clock = {
   now: () => Math.round(origin + passed()),
