@@ -56,6 +56,12 @@ test("one that was allowed for good, or that the operator listed, is not asked a
   await approver.request("exec.approvals.set", { file: { agents: {} }, baseHash: hash });
   await expect(approver.request("exec.approvals.set", { file, baseHash: hash })).rejects.toThrow("changed since it was read");
   expect(await told(["echo", "always"], { answer: "deny" })).toContain("denied");
+
+  const relative = { agents: { main: { allow: [["bin/run"]] } } };
+  const { hash: baseHash } = await approver.request<{ hash: string }>("exec.approvals.get", {});
+  await expect(approver.request("exec.approvals.set", { file: relative, baseHash })).rejects.toThrow("by its name or its whole path");
+  const { file: kept } = await approver.request<{ file: JsonObject }>("exec.approvals.get", {});
+  expect(kept).toEqual({ agents: {} });
 });
 
 test("every question and its answer is in the audit log", async () => {

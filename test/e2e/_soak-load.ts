@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { IrcUser } from "../servers/irc-user.ts";
@@ -37,6 +38,7 @@ export function startLoad(options: LoadOptions): Load {
   const done: Record<string, number> = {};
   const failures: string[] = [];
   const end = new AbortController();
+  setMaxListeners(0, end.signal); // one listener for each kind
   const loops = kindsOf(options).map(async ({ name, everyMs, act }) => {
     for (let i = 0; !end.signal.aborted; i++) {
       await pause(everyMs / options.speed, end.signal);

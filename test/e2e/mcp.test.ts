@@ -7,6 +7,7 @@ import { type FakeMcpOAuth, startMcpOAuth } from "../fakes/mcp-oauth.ts";
 import { okText } from "../fakes/openai-scripts.ts";
 import { type FakeOpenAi, startFakeOpenAi } from "../fakes/openai-server.ts";
 import { everythingOverStdio, needsMcp } from "../servers/mcp-peers.ts";
+import { freePort } from "../servers/ports.ts";
 import { configured, freshHome, stopAll, token } from "./_cli.ts";
 import { command, commandJson } from "./_command.ts";
 import { gatewayHere, type RunningHere } from "./_gateway-here.ts";
@@ -108,13 +109,16 @@ describe("a gateway with MCP", () => {
   });
 
   test("logs in at a server when the browser comes back to svc mcp login, and forgets that with svc mcp logout", async () => {
-    const child = spawn(process.execPath, [svc, "mcp", "login", "guarded"], { env: home.env, stdio: ["ignore", "pipe", "pipe"] });
+    const port = await freePort();
+    const login = [svc, "mcp", "login", "guarded", "--port", `${port}`];
+    const child = spawn(process.execPath, login, { env: home.env, stdio: ["ignore", "pipe", "pipe"] });
     const closed = once(child, "close");
     let said = "";
     child.stderr.on("data", (chunk: Buffer) => {
       said += chunk.toString();
     });
     const address = await eventually(() => /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/.exec(said)?.[0], 30_000);
+    expect(new URL(address).searchParams.get("redirect_uri")).toBe(`http://127.0.0.1:${port}/callback`);
     expect((await fetch(address)).status).toBe(200);
     expect(await closed).toEqual([0, null]);
     expect(guarded.faults).toEqual([]);

@@ -37,7 +37,7 @@ const other = fakeModel(
 const curious = fakeModel([{ toolCalls: [{ name: "send_it", args: { to: "bob", token: "abc" } }] }, asks("prices")], { id: "curious" });
 
 /** Quotes notes, as the built-in one does. */
-const quoting = Object.assign(fakeModel([says("In my notes: nothing.")], { id: "quoting" }), { embedded: true });
+const quoting = Object.assign(fakeModel([says("In my notes: nothing."), says("Still nothing.")], { id: "quoting" }), { embedded: true });
 
 const sender = definePlugin({
   id: "sender",
@@ -275,4 +275,8 @@ test("a model that quotes notes is explained by what it got: the message without
   expect(quoting.requests[0]?.messages).toEqual([{ role: "user", content: [{ type: "text", text: "Which tea?" }] }]);
   const { prompt } = (await explain({ runId: run.runId })) as { prompt: JsonObject };
   expect(prompt).toMatchObject({ messages: [{ role: "user", text: "Which tea?" }], messageCount: 1, isExact: true });
+
+  const { replay } = await gw.rpc<{ replay: JsonObject }>("runs.replay", { runId: run.runId, model: "quoting/script" });
+  expect(replay).toMatchObject({ answer: "Still nothing." });
+  expect(quoting.requests[1]?.messages).toEqual(quoting.requests[0]?.messages);
 });
