@@ -13,6 +13,7 @@ import { Cooldown } from "./models/cooldown.ts";
 import { registerModelDoctor } from "./models/doctor.ts";
 import { followServers } from "./models/follow-servers.ts";
 import { modelInput } from "./models/input.ts";
+import { createModelsNotifier } from "./models/notify-changes.ts";
 import { createModelStates } from "./models/states.ts";
 import { createToolSupport } from "./models/tool-support.ts";
 import { createWindows } from "./models/windows.ts";
@@ -64,8 +65,9 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
   }));
   const lanes = new Lanes((lane) => placesOf(lane, parts().config));
   const figures = createFigures(ctx, () => ({ waiting: lanes.queued, active: lanes.active }));
-  const cooldown = new Cooldown(() => ctx.clock.monotonic());
-  forgetReplaced(ctx, cooldown);
+  const modelsChanged = createModelsNotifier(ctx);
+  const cooldown = new Cooldown(() => ctx.clock.monotonic(), modelsChanged);
+  forgetReplaced(ctx, cooldown, modelsChanged);
   const kit: Kit = {
     ctx,
     get config() {
@@ -94,7 +96,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
       config: () => parts().config,
       models: () => parts().models,
       clock: ctx.clock,
-      onChange: () => gateway.invalidateHealth(),
+      onChange: modelsChanged,
     }),
     toolSupport: createToolSupport(catalog),
     windows: createWindows(),
@@ -115,7 +117,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
 }
 
 /** A provider that was registered anew has another key, address or setting: whatever the one before it failed of says nothing about it. */
-function forgetReplaced(ctx: PluginContext, cooldown: Cooldown): void {
+function forgetReplaced(ctx: PluginContext, cooldown: Cooldown, onChange: () => void): void {
   const view = ctx.contributions<ModelProvider>("modelProvider");
   const known = new Map<string, ModelProvider>();
   const compare = () => {
@@ -126,7 +128,10 @@ function forgetReplaced(ctx: PluginContext, cooldown: Cooldown): void {
     }
   };
   compare();
-  view.watch(compare);
+  view.watch(() => {
+    compare();
+    onChange();
+  });
 }
 
 function createService(kit: Kit, runner: Runner, heartbeats: Heartbeats): Agents {

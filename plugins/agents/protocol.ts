@@ -1,5 +1,6 @@
 import type { PluginProtocol } from "svc/sdk";
 import { agentErrors } from "./errors.ts";
+import { modelsEvents } from "./protocol/events/models.ts";
 import { sessionsEvents } from "./protocol/events/sessions.ts";
 import { servedMethods } from "./protocol/methods.ts";
 import { agentsResults } from "./protocol/results/agents.ts";
@@ -14,6 +15,6 @@ import { tracesResults } from "./protocol/results/traces.ts";
 export default {
   methods: servedMethods,
   results: { ...agentsResults, ...modelsResults, ...toolsResults, ...runsResults, ...sessionsResults, ...systemResults, ...tracesResults },
-  events: sessionsEvents,
+  events: { ...sessionsEvents, ...modelsEvents },
   errors: [agentErrors],
 } satisfies PluginProtocol;

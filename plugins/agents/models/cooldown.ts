@@ -30,10 +30,15 @@ export class Cooldown {
   readonly #entries = new Map<string, Rest & { step: number }>();
   readonly #answeredAt = new Map<string, number>();
   readonly #now: () => number;
+  readonly #onChange: () => void;
 
-  /** @param now monotonic milliseconds */
-  constructor(now: () => number) {
+  /**
+   * @param now monotonic milliseconds
+   * @param onChange called when something begins to rest, or rests no more before its time
+   */
+  constructor(now: () => number, onChange: () => void = () => undefined) {
     this.#now = now;
+    this.#onChange = onChange;
   }
 
   failed(id: string, fault: ModelFault, reason: string = fault): void {
@@ -43,6 +48,7 @@ export class Cooldown {
     this.#entries.set(id, { until: this.#now() + restMs, step, fault, reason });
     const oldest = this.#entries.keys().next().value;
     if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+    this.#onChange();
   }
 
   /** Ends the rest of a provider that was registered anew, with another key, address or setting. */
@@ -52,12 +58,12 @@ export class Cooldown {
   }
 
   succeeded(id: string, model = ""): void {
-    this.#entries.delete(id);
-    this.#entries.delete(modelId(id, model));
+    const rested = [id, modelId(id, model)].filter((key) => this.#entries.delete(key));
     this.#answeredAt.delete(id);
     this.#answeredAt.set(id, this.#now());
     const oldest = this.#answeredAt.keys().next().value;
     if (this.#answeredAt.size > MAX_ENTRIES && oldest !== undefined) this.#answeredAt.delete(oldest);
+    if (rested.length > 0) this.#onChange();
   }
 
   /** The rest of a provider, or of one model of it, that is not over yet; without a model that of any. */

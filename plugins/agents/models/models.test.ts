@@ -324,6 +324,20 @@ test("a failing provider rests 30 s, 1 m, 5 m, 25 m, then an hour", () => {
   expect(cooldown.lastFault("p")).toBeUndefined();
 });
 
+test("the beginning of a rest and its early end are told, an answer of a model that was well is not", () => {
+  const told: string[] = [];
+  const cooldown = new Cooldown(
+    () => 0,
+    () => told.push("changed"),
+  );
+  cooldown.succeeded("p", "m");
+  expect(told).toEqual([]);
+  cooldown.failed("p/m", "overloaded");
+  expect(told).toHaveLength(1);
+  cooldown.succeeded("p", "m");
+  expect(told).toHaveLength(2);
+});
+
 test("the rest of many providers is forgotten, oldest first", () => {
   const cooldown = new Cooldown(() => 0);
   for (let i = 0; i <= 256; i++) cooldown.failed(`p${i}`, "network");

@@ -46,3 +46,18 @@ test("/compact needs an administrator, as sessions.compact does; the others do n
 test("a word that only begins like a command is for the agent", async () => {
   expect(await send("/models there are")).toMatchObject({ status: "started" });
 });
+
+test("commands.list names them with what stands behind the name and the scope that they need, and /help has the same lines", async () => {
+  const { commands } = await gw.rpc<{ commands: Array<{ name: string; arguments?: string; about: string }> }>("commands.list", {});
+  expect(commands).toContainEqual({
+    name: "/compact",
+    arguments: "[what matters]",
+    about: "replace older messages by a summary",
+    scope: "admin",
+  });
+  expect(commands[0]).toEqual({ name: "/new", about: "begin a new conversation", scope: "admin" });
+  await send("/help");
+  const help = await last();
+  const lines = commands.filter(({ name }) => !["/new", "/reset", "/help"].includes(name));
+  for (const { name, arguments: behind, about } of lines) expect(help).toContain(`${[name, behind].filter(Boolean).join(" ")}: ${about}`);
+});

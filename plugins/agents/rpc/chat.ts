@@ -3,12 +3,13 @@ import { methodOf, type PluginContext } from "svc/sdk";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { scopeOfMessage } from "../runs/chat-command.ts";
+import { commandList } from "../runs/command-list.ts";
 import type { Runner } from "../runs/runner.ts";
 import { readHistory } from "../sessions/history.ts";
 import { injectNote } from "../sessions/inject.ts";
 import { sendChat } from "./send.ts";
 
-/** `chat.send`, `chat.abort`, `chat.history`, `chat.inject`. */
+/** `chat.send`, `chat.abort`, `chat.history`, `chat.inject`, `commands.list`. */
 export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner): void {
   ctx.registerRpc({
     ...methodOf(servedMethods, "chat.send"),
@@ -38,6 +39,7 @@ export function registerChatMethods(ctx: PluginContext, kit: Kit, runner: Runner
       return { ok: true, messageId };
     },
   });
+  ctx.registerRpc({ ...methodOf(servedMethods, "commands.list"), handler: () => ({ commands: commandList(kit) }) });
 }
 
 function targetOf(params: { sessionKey: string; agentId?: string | undefined }): { sessionKey: string; agentId?: string } {

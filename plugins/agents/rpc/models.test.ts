@@ -145,6 +145,20 @@ describe("models.status", () => {
     expect(await gw.rpc("models.test")).toMatchObject({ ok: true });
     expect(await vendorRow()).toMatchObject({ state: "ready" });
   });
+
+  test("an event tells of a rest and of its early end, once for models that fail together", async () => {
+    const socket = await gw.ws();
+    const told = () => socket.events.filter(({ event }) => event === "models.changed").length;
+    fault = new ModelError("auth", "the key was refused", { status: 401 });
+    await ask("told");
+    await clock.advance(100);
+    await eventually(() => told() === 1);
+    fault = undefined;
+    await gw.rpc("models.test");
+    await clock.advance(100);
+    await eventually(() => told() === 2);
+    await socket.close();
+  });
 });
 
 describe("models.test", () => {

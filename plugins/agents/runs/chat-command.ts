@@ -1,5 +1,6 @@
 import { type Agents, type ChatCommand, isSvcError, messageOf, type RunRequest } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
+import { helpText } from "./command-list.ts";
 import {
   answeredCommand,
   type Command,
@@ -114,21 +115,6 @@ async function setQueue(kit: Kit, command: Command, message: string): Promise<st
     if (isSvcError(error, "invalid-queue-mode")) return error.message;
     throw error;
   }
-}
-
-function helpText({ config, chatCommands }: CommandNames): string {
-  return [
-    `${config.session.resetTriggers.join(" or ")}: begin a new conversation`,
-    "/stop: stop what the agent is doing",
-    "/queue collect, followup, steer, interrupt or default: what a message does while the agent works",
-    "/status: who answers, and whether it works",
-    "/model <name> or default: which model answers; alone: which one does",
-    "/think off, minimal, low, medium, high or default: how much it thinks before it answers",
-    "/compact [what matters]: replace older messages by a summary",
-    "/usage: tokens and cost of this conversation",
-    "/tools: what the agent can use here",
-    ...[...chatCommands].map(({ value: { name, help } }) => `/${name} ${help}`),
-  ].join("\n");
 }
 
 async function statusText(kit: Kit, { agentId, sessionKey }: { agentId: string; sessionKey: string }): Promise<string> {

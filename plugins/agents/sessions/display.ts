@@ -3,7 +3,7 @@ import { contextOf, senderOf } from "./sender.ts";
 
 /** A larger message is shown as a placeholder; bytes of its JSON. */
 const MAX_MESSAGE_BYTES = 131_072;
-/** Contents of files are shown up to this many characters of base64 together; a larger one is named only, so that its message stays readable. */
+/** Contents of files and pictures are shown up to this many characters of base64 together; a larger one is named only, so that its message stays readable. */
 const MAX_FILES_CHARS = 65_536;
 /** A character of JSON text is at most this many bytes, escapes included. */
 const MAX_BYTES_PER_CHAR = 6;
@@ -34,7 +34,7 @@ export function toWireMessage(row: MessageRow, maxChars = Number.MAX_SAFE_INTEGE
 function withoutLargeFiles(content: readonly MessageBlock[]): MessageBlock[] {
   let left = MAX_FILES_CHARS;
   return content.map((block) => {
-    if (block.type !== "file") return block;
+    if (block.type !== "file" && block.type !== "image") return block;
     left -= block.data.length;
     return left < 0 ? { ...block, data: "" } : block;
   });

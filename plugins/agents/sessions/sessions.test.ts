@@ -122,11 +122,16 @@ describe("a message on the wire", () => {
     expect(large).toMatchObject({ truncated: true, content: [{ type: "text", text: "[message too large to show]" }] });
   });
 
-  test("contents of files are shown up to 64 KiB together, beyond that they are named only", () => {
+  test("contents of files and pictures are shown up to 64 KiB together, beyond that they are named only", () => {
     const file = (chars: number) => ({ type: "file" as const, mimeType: "application/pdf", data: "A".repeat(chars), fileName: "a.pdf" });
     const message = (...content: MessageRow["content"]) => toWireMessage({ ...row, role: "user", content });
     expect(message(file(65_536)).content).toEqual([file(65_536)]);
     expect(message(file(65_537)).content).toEqual([file(0)]);
+    const picture = (chars: number) => ({ type: "image" as const, mimeType: "image/png", data: "A".repeat(chars) });
+    expect(message({ type: "text", text: "What is this?" }, picture(200_000)).content).toEqual([
+      { type: "text", text: "What is this?" },
+      picture(0),
+    ]);
     const text = { type: "text" as const, text: "Both, please." };
     expect(message(text, file(40_000), file(40_000), file(9_000_000))).toMatchObject({ content: [text, file(40_000), file(0), file(0)] });
   });

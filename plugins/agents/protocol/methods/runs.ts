@@ -78,4 +78,9 @@ export const runsMethods = {
       label: z.string().trim().min(1).max(100).regex(idPattern, idExpectation).optional(),
     }),
   ),
+  "commands.list": methodSpec(
+    "read",
+    "commands that a chat message may be, for completion; `/help` has the same lines",
+    z.strictObject({}),
+  ),
 } as const;

@@ -57,6 +57,13 @@ const history = z.object({
   sessionInfo: sessionRow.nullable().describe("null for an unknown session"),
 });
 
+const command = z.object({
+  name: z.string().describe("as it is typed, with its slash"),
+  arguments: z.string().exactOptional().describe("text behind the name; absent: it stands alone"),
+  about: z.string(),
+  scope: z.enum(["write", "approvals", "admin"]).describe("that a client needs; some arguments may ask for another one"),
+});
+
 /** Answers of runs and chat. */
 export const runsResults = {
   agent: z.discriminatedUnion("status", [accepted, inFlight, finished]),
@@ -71,4 +78,5 @@ export const runsResults = {
   "chat.abort": z.object({ ok: z.literal(true), aborted: z.boolean(), runIds: z.array(runId) }),
   "chat.history": history,
   "chat.inject": z.object({ ok: z.literal(true), messageId: z.string() }),
+  "commands.list": z.object({ commands: z.array(command) }),
 };
