@@ -123,7 +123,10 @@ describe("a caller with a device", () => {
       looks.record += 1;
       return undefined;
     };
-    return { device: createDeviceClaim(connect, { nonce: "n", now: 1, role: "operator", find }) as DeviceClaim, looks };
+    return {
+      device: createDeviceClaim(connect, { nonce: "n", now: 1, role: "operator", find, invited: () => undefined }) as DeviceClaim,
+      looks,
+    };
   }
 
   test.each([{ token: "wrong" }, { deviceToken: "wrong" }, { token: "wrong", deviceToken: "wrong" }])(

@@ -105,6 +105,10 @@ export function createCredentialCheck(
       limiter.succeed(address, "device-token");
       return { by: { via: "device-token", token: verdict.token } };
     }
+    if (verdict.passed === "invitation") {
+      limiter.succeed(address, "bootstrap");
+      return { by: { via: "invitation", token: verdict.token, ceiling: verdict.scopes } };
+    }
     // Counted before anybody is answered.
     const delays = verdict.wrong.map((kind) => limiter.fail(address, directLoopback, kind).delayMs);
     return refused(Math.max(0, ...delays), () =>

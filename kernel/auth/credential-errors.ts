@@ -55,6 +55,15 @@ export function bootstrapRefusal(mode: AuthMode): SvcError {
   });
 }
 
+/** An invitation that another device was faster with, or that has ended since it was checked. */
+export function invitationEnded(): SvcError {
+  return refusal("bootstrap token mismatch (the invitation has ended; ask for another one)", {
+    details: "AUTH_BOOTSTRAP_TOKEN_MISMATCH",
+    authReason: "bootstrap_token_mismatch",
+    nextStep: "update_auth_credentials",
+  });
+}
+
 /** Error that ends a request or a socket whose authority ended meanwhile; its text goes into the close frame. */
 export function authorityEnded(reason: "gateway auth changed" | "gateway policy changed"): SvcError {
   return refusal(reason, { details: "AUTH_CHANGED", authReason: "auth_changed", nextStep: "update_auth_credentials" });

@@ -12,6 +12,7 @@ function deviceWith(own: TokenVerdict["verdict"] = "valid", isPaired = true): De
     prove: () => "d",
     load: async () => undefined,
     isPaired: () => isPaired,
+    invited: (token) => (token === "invitation" ? ["operator.read"] : undefined),
     judge(token) {
       if (token !== "own") return { verdict: own === "unavailable" || own === "stranger" ? own : "unknown" };
       return own === "valid" ? { verdict: own, entry: { ...entry, scopes: ["operator.read"] } } : { verdict: own };
@@ -52,6 +53,25 @@ describe("a device token opens", () => {
 
   test("nothing beside the right secret: that one is looked at first", () => {
     expect(told(judge({ token: "secret", deviceToken: "stale" }, { claim: deviceWith() }))).toBe("secret");
+  });
+});
+
+describe("an invitation opens", () => {
+  const invited = { bootstrapToken: "invitation" };
+
+  test("with the proof of its device, and tells what that may have at most", () => {
+    const claim = deviceWith("stranger", false);
+    expect(judge(invited, { claim })).toEqual({ passed: "invitation", token: "invitation", scopes: ["operator.read"] });
+    expect(told(judge(invited))).toEqual(["AUTH_BOOTSTRAP_TOKEN_MISMATCH", "bootstrap_token_mismatch", "bootstrap"]);
+  });
+
+  test.each([
+    ["beside a wrong secret, which is counted", { ...invited, token: "guess" }, {}],
+    ["beside a device token that opens nothing", { ...invited, deviceToken: "stale" }, {}],
+    ["while its class is locked out", invited, { locked: ["bootstrap"] as CredentialClass[] }],
+    ["where proxies name the callers", invited, { mode: "trusted-proxy" as const }],
+  ])("nothing %s", (_, presented, change) => {
+    expect(judge(presented, { claim: deviceWith("unknown", false), ...change }).passed).toBeUndefined();
   });
 });
 

@@ -1,5 +1,6 @@
 import { commonErrors, isSvcError, type SvcError } from "../../sdk/errors.ts";
 import type { ConnectParams } from "../../sdk/protocol/frames.ts";
+import type { OperatorScope } from "../../sdk/types/rpc.ts";
 import { bootstrapRefusal, deviceTokenRefusal, rateLimited, secretRefusal } from "./credential-errors.ts";
 import type { DeviceClaim, TokenVerdict } from "./devices/claim.ts";
 import type { CredentialClass } from "./failure-limiter.ts";
@@ -29,14 +30,15 @@ export interface CredentialQuestion {
 export type CredentialVerdict =
   | { passed: "secret" }
   | { passed: "device-token"; token: string; entry: Extract<TokenVerdict, { verdict: "valid" }>["entry"] }
+  | { passed: "invitation"; token: string; scopes: readonly OperatorScope[] }
   | { passed?: undefined; wrong: CredentialClass[]; error: SvcError };
 
 /**
- * Checks the shared secret first, then the device token. Everything a client presented is checked in one synchronous step, so that simultaneous
+ * Checks the shared secret first, then the device token, and an invitation where neither was sent. Everything a client presented is checked in one synchronous step, so that simultaneous
  * attempts cannot pass a limit together.
  */
 export function checkCredentials(question: CredentialQuestion): CredentialVerdict {
-  const { mode, matches, hasSecret } = question;
+  const { mode, presented, matches, hasSecret, waitMs } = question;
   const sent = sentOf(question);
   const { claim, token, secret, locked } = sent;
   const lockout = refusalOfLocked(question, sent);
@@ -46,7 +48,11 @@ export function checkCredentials(question: CredentialQuestion): CredentialVerdic
   if (secret !== undefined && locked.secret === 0 && matches(secret)) return { passed: "secret" };
   const judged = token !== undefined && locked.token === 0 ? claim?.judge(token) : undefined;
   if (token !== undefined && judged?.verdict === "valid") return { passed: "device-token", token, entry: judged.entry };
-  return refusalOf({ ...question, claim, secret, locked, judged });
+  const invitation = secret === undefined && !presented.deviceToken ? presented.bootstrapToken || undefined : undefined;
+  const invitationMs = invitation === undefined ? 0 : waitMs("bootstrap", true);
+  const scopes = invitation !== undefined && invitationMs === 0 ? claim?.invited(invitation) : undefined;
+  if (invitation !== undefined && scopes) return { passed: "invitation", token: invitation, scopes };
+  return refusalOf({ ...question, claim, secret, locked, judged, invitationMs });
 }
 
 /** Credentials and lockouts that decide before anything is known about the device. */
@@ -77,9 +83,11 @@ interface Failed extends CredentialQuestion {
   secret: string | undefined;
   locked: { secret: number; token: number };
   judged: TokenVerdict | undefined;
+  /** How long invitations are locked out. */
+  invitationMs: number;
 }
 
-function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: Failed): CredentialVerdict {
+function refusalOf({ mode, presented, claim, secret, locked, judged, invitationMs }: Failed): CredentialVerdict {
   const wrong: CredentialClass[] = secret !== undefined && locked.secret === 0 ? ["shared-secret"] : [];
   const isTokenSent = Boolean(presented.deviceToken);
   if (isTokenSent && judged?.verdict === "unavailable") return refused(unavailable(judged.reason), wrong);
@@ -91,8 +99,7 @@ function refusalOf({ mode, presented, claim, secret, locked, judged, waitMs }: F
   if (isTokenSent || judged?.verdict === "revoked") return refused(deviceTokenRefusal(isPaired), wrong);
   if (secret !== undefined) return refused(secretRefusal(mode, "mismatch", isPaired), wrong);
   if (!presented.bootstrapToken) return refused(secretRefusal(mode, "missing", isPaired), wrong);
-  const lockedMs = waitMs("bootstrap", true);
-  return lockedMs > 0 ? refused(rateLimited(lockedMs)) : refused(bootstrapRefusal(mode), ["bootstrap"]);
+  return invitationMs > 0 ? refused(rateLimited(invitationMs)) : refused(bootstrapRefusal(mode), ["bootstrap"]);
 }
 
 /** Error for a token that nobody can judge now. Its sender is unknown: an error from behind the service, such as one with the path of a database, is not passed on. */

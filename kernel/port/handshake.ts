@@ -46,7 +46,8 @@ export async function admitClient(params: unknown, at: { req: IncomingMessage; n
   checkOrigin(connect, at.req, deps);
   const remote = clientPolicy.callerOf(at.req);
   const find = async (deviceId: string) => keeper.devices().find(deviceId);
-  const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find });
+  const invited = (token: string) => keeper.devices().invited(token);
+  const device = createDeviceClaim(connect, { nonce: at.nonce, now: Date.now(), role, find, invited });
   const proxy = clientPolicy.proxyVerdict(at.req);
   const how = { transport: "ws", proxy, device, tailnet: () => tailnet(at.req, remote) } as const;
   const passed = await authenticator.check(connect.auth ?? {}, remote, how);

@@ -1,5 +1,6 @@
 import { type DeviceEnd, type DeviceRole, isSvcError, type Logger, type OperatorScope, type PairingRequest } from "svc/sdk";
 import { deviceErrors } from "./errors.ts";
+import { createInvitations, type Invitations } from "./invitations.ts";
 import { approvedRecord, pairingRequestOf } from "./pairing-request.ts";
 import { createPendingDevices, type PairingDecision, type PendingDevices } from "./pending.ts";
 import type { ApprovedVia, DeviceRecord } from "./record.ts";
@@ -21,6 +22,7 @@ export interface DeviceRegistryOptions {
 /** Paired devices and those that wait for it. Every change is durable before its promise resolves; changes happen one after the other. */
 export interface DeviceRegistry {
   readonly pending: PendingDevices;
+  readonly invitations: Invitations;
   /**
    * The record as it is when this resolves: read again when it was changed meanwhile, so that nobody is asked to approve what was just approved.
    * @throws {SvcError} `service-unavailable` without a store, here and in all that follows
@@ -33,6 +35,8 @@ export interface DeviceRegistry {
   reject(requestId: string): void;
   /** Approves a request that nobody was asked about; announced as resolved all the same. @throws {SvcError} `device-limit` */
   pairSilently(request: PairingRequest): Promise<DeviceRecord>;
+  /** Approves what a device asks for that shows an invitation; announced under the id of that. @returns false for one that has ended @throws {SvcError} `device-limit` */
+  pairInvited(token: string, request: PairingRequest): Promise<boolean>;
   /** A new token in place of the one before. Its scopes stay; open connections too. @throws {SvcError} `unknown-device` */
   issue(deviceId: string, role: DeviceRole): Promise<{ deviceToken: string; issuedAtMs: number }>;
   /** A new token, with fewer scopes if asked for; ends the connections of the role. @throws {SvcError} `unknown-device`, `device-scopes` */
@@ -63,9 +67,11 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
   const resolved = ({ requestId, deviceId }: { requestId: string; deviceId: string }, decision: PairingDecision) =>
     emit("device.pair.resolved", { requestId, deviceId, decision, ts: now() });
   const pending = createPendingDevices({ ...options, requested: (device) => emit("device.pair.requested", device), resolved });
+  const invitations = createInvitations(options);
 
   return {
     pending,
+    invitations,
     async find(deviceId) {
       for (let left = MOST_TRIES; ; left--) {
         const before = count();
@@ -90,6 +96,17 @@ export function createDeviceRegistry(options: DeviceRegistryOptions): DeviceRegi
       const record = await pair(request, "silent");
       resolved({ requestId: options.randomId(), deviceId: request.deviceId }, "approved");
       return record;
+    },
+    async pairInvited(token, request) {
+      const taken = invitations.take(token);
+      if (!taken) return false;
+      const record = await pair(request, "owner").catch((error: unknown) => {
+        taken.restore();
+        throw error;
+      });
+      resolved({ requestId: taken.invitation.requestId, deviceId: request.deviceId }, "approved");
+      pending.settleCovered(record);
+      return true;
     },
     async issue(deviceId, role) {
       const made = await change(deviceId, (record) => withFreshToken({ ...record, lastSeenAtMs: now() }, role, { now: now() }));

@@ -2,12 +2,14 @@ import { type ClientInfo, methodOf, type PluginContext } from "svc/sdk";
 import { hasScope, sharedErrors } from "svc/sdk/internal";
 import type { DeviceRegistry } from "./device-registry.ts";
 import { deviceErrors } from "./errors.ts";
+import { INVITATION_TTL_MS } from "./invitations.ts";
 import { devicesMethods } from "./protocol-methods.ts";
 import { type DeviceRecord, toPairedDevice } from "./record.ts";
 
 /** `device.*`: who is paired and who waits for it, and their tokens. */
 export function registerDeviceMethods(ctx: PluginContext, registry: DeviceRegistry): void {
   registerPairing(ctx, registry);
+  registerInvitations(ctx, registry);
   registerTokens(ctx, registry);
 }
 
@@ -63,6 +65,27 @@ function registerPairing(ctx: PluginContext, registry: DeviceRegistry): void {
   });
 }
 
+function registerInvitations(ctx: PluginContext, { invitations }: DeviceRegistry): void {
+  const gateway = ctx.service("gateway@1");
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.invite"),
+    handler: (_params, { client }) => {
+      requireOthers(client);
+      const isHere = () => [...gateway.clients()].some(({ connId }) => connId === client.connId);
+      const { requestId, token, scopes } = invitations.make({ scopes: client.scopes, isHere });
+      return { requestId, bootstrapToken: token, expiresAtMs: ctx.clock.now() + INVITATION_TTL_MS, scopes: [...scopes] };
+    },
+  });
+  ctx.registerRpc({
+    ...methodOf(devicesMethods, "device.pair.uninvite"),
+    handler: ({ requestId }, { client }) => {
+      requireOthers(client);
+      if (!invitations.withdraw(requestId)) throw deviceErrors.unknownRequest();
+      return { requestId };
+    },
+  });
+}
+
 function registerTokens(ctx: PluginContext, registry: DeviceRegistry): void {
   ctx.registerRpc({
     ...methodOf(devicesMethods, "device.token.rotate"),
@@ -87,8 +110,16 @@ function connectedDevices(clients: Iterable<ClientInfo>): Set<string> {
 }
 
 /** A device, and a user whom a proxy or a plugin names, needs `operator.admin` for others than itself; whoever came without either holds the gateway's secret. */
-function mayManage({ deviceId: own, identity, scopes }: ClientInfo, deviceId: string): boolean {
-  return own === deviceId || (own === undefined && identity === undefined) || hasScope(scopes, "operator.admin");
+function mayManageOthers({ deviceId: own, identity, scopes }: ClientInfo): boolean {
+  return (own === undefined && identity === undefined) || hasScope(scopes, "operator.admin");
+}
+
+function mayManage(client: ClientInfo, deviceId: string): boolean {
+  return client.deviceId === deviceId || mayManageOthers(client);
+}
+
+function requireOthers(client: ClientInfo): void {
+  if (!mayManageOthers(client)) throw deviceErrors.deviceNotOwn();
 }
 
 function requireOwn(client: ClientInfo, deviceId: string): void {

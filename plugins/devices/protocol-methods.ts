@@ -14,6 +14,12 @@ export const devicesMethods = {
     z.strictObject({ requestId }),
   ),
   "device.pair.reject": methodSpec("pairing", "rejects a waiting device", z.strictObject({ requestId })),
+  "device.pair.invite": methodSpec(
+    "pairing",
+    "a token that pairs one new device without an approval, with the scopes of the caller at most: once, within five minutes, and while the asking connection lasts",
+    z.strictObject({}),
+  ),
+  "device.pair.uninvite": methodSpec("pairing", "ends an invitation of a device before its time", z.strictObject({ requestId })),
   "device.pair.remove": methodSpec("pairing", "removes a paired device and closes its connections", z.strictObject({ deviceId })),
   "device.pair.rename": methodSpec(
     "pairing",

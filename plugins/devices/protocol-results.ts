@@ -59,6 +59,13 @@ export const devicesResults = {
   "device.pair.list": z.object({ pending: z.array(pendingDevice), paired: z.array(pairedDevice) }),
   "device.pair.approve": z.object({ requestId, device: pairedDevice }),
   "device.pair.reject": z.object({ requestId, deviceId }),
+  "device.pair.invite": z.object({
+    requestId: requestId.describe("`device.pair.resolved` names it when a device has come in by this invitation"),
+    bootstrapToken: text.describe("for `auth.bootstrapToken` of that device"),
+    expiresAtMs: epochMs,
+    scopes,
+  }),
+  "device.pair.uninvite": z.object({ requestId }),
   "device.pair.remove": z.object({ deviceId }),
   "device.pair.rename": z.object({ deviceId, label: text }),
   "device.token.rotate": z.object({

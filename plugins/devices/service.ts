@@ -15,6 +15,8 @@ export function createDevices(registry: DeviceRegistry, now: () => number): Devi
       await registry.pairSilently(request);
     },
     ask: (request, from) => registry.pending.ask(toPending(request, { ...from, ts: now() })),
+    invited: (token) => registry.invitations.find(token)?.scopes,
+    pairInvited: registry.pairInvited,
     issue: registry.issue,
     seen: registry.seen,
   };

@@ -58,6 +58,10 @@ export interface Devices {
   pairSilently(request: PairingRequest): Promise<void>;
   /** Puts a request before those who may approve it, or renews it. @param from address of the device */
   ask(request: PairingRequest, from: { remoteIp: string; isRepair: boolean }): { requestId: string };
+  /** Scopes that an invitation lets a new device have at most; undefined for one that is none, was taken or has run out. Answers at once. */
+  invited(token: string): readonly OperatorScope[] | undefined;
+  /** Pairs the device that shows an invitation, which ends by that. @returns false when it has ended meanwhile @throws {SvcError} `device-limit` */
+  pairInvited(token: string, request: PairingRequest): Promise<boolean>;
   /** A new token in place of the one before; its scopes stay. */
   issue(deviceId: string, role: DeviceRole): Promise<{ deviceToken: string; issuedAtMs: number }>;
   /** Notes that the device is here, or was until now. */

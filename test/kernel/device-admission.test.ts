@@ -89,6 +89,35 @@ describe("without a device, direct loopback with the secret", () => {
   });
 });
 
+describe("a device that was invited", () => {
+  const byInvitation = (token: string, ceiling: OperatorScope[]): PassedBy => ({ via: "invitation", token, ceiling });
+
+  test.each([
+    ["here", here],
+    ["away", away],
+  ])("is paired from %s without a question, with no more than whoever invited it, and the invitation ends", async (_, from) => {
+    const registry = openRegistry();
+    const { token, scopes } = registry.invitations.make({ scopes: write, isHere: () => true });
+
+    const admission = await ask(registry, { device: true, from, passed: byInvitation(token, [...scopes]), scopes: all });
+
+    expect(admission).toMatchObject({ scopes: write, deviceId: "d", issued: { deviceToken: expect.any(String) } });
+    expect(await registry.find("d")).toMatchObject({ approvedVia: "owner", scopes: write });
+    expect(registry.events).toEqual(["device.pair.resolved approved"]);
+    const again = ask(registry, { device: true, from, passed: byInvitation(token, [...scopes]), scopes: read });
+    await expect(again).rejects.toMatchObject({ details: { code: "AUTH_BOOTSTRAP_TOKEN_MISMATCH" } });
+  });
+
+  test("is not let in where it cannot be paired, though it stands on this machine", async () => {
+    const gone = commonErrors.serviceUnavailable({ service: "store@2" });
+    const registry = openRegistry({ put: () => Promise.reject(gone) });
+    const { token } = registry.invitations.make({ scopes: write, isHere: () => true });
+    await expect(ask(registry, { device: true, passed: byInvitation(token, write), scopes: write })).rejects.toBe(gone);
+    expect(registry.invitations.find(token)).toBeDefined();
+    await expect(ask(registry, { passed: byInvitation(token, write), scopes: write })).rejects.toMatchObject(none);
+  });
+});
+
 describe("without a device", () => {
   test("a caller from elsewhere is refused, and a node from anywhere", async () => {
     for (const from of [here, away]) await expect(ask(openRegistry(), { role: "node", from })).rejects.toMatchObject(none);

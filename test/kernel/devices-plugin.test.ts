@@ -88,6 +88,8 @@ test("an address that is locked out costs no look at its device", async () => {
       return undefined;
     },
     pairSilently: async () => undefined,
+    invited: () => undefined,
+    pairInvited: async () => false,
     ask: () => ({ requestId: "r" }),
     issue: async () => ({ deviceToken: "t", issuedAtMs: 1 }),
     seen: () => undefined,

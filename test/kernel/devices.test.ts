@@ -376,6 +376,8 @@ describe("who may manage devices", () => {
     const calls: Array<[string, object]> = [
       ["device.pair.approve", { requestId }],
       ["device.pair.reject", { requestId }],
+      ["device.pair.invite", {}],
+      ["device.pair.uninvite", { requestId }],
       ["device.pair.remove", { deviceId: other.id }],
       ["device.pair.rename", { deviceId: other.id, label: "mine" }],
       ["device.token.rotate", { deviceId: other.id, role }],
@@ -398,6 +400,7 @@ describe("who may manage devices", () => {
   test.each([
     ["device.pair.approve", { requestId: "x" }, "unknown requestId"],
     ["device.pair.reject", { requestId: "x" }, "unknown requestId"],
+    ["device.pair.uninvite", { requestId: "x" }, "unknown requestId"],
     ["device.pair.remove", { deviceId: "x" }, "unknown deviceId"],
     ["device.pair.rename", { deviceId: "x", label: "y" }, "unknown deviceId"],
     ["device.token.rotate", { deviceId: "x", role: "operator" }, "unknown deviceId"],

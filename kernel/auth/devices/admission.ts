@@ -6,7 +6,7 @@ import type { DeviceRole, Devices, KnownDevice, PairingRequest, UpgradeReason } 
 import type { Remote } from "../../../sdk/types/http.ts";
 import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import { protocolErrors } from "../../errors.ts";
-import { deviceScopeRefusal, deviceTokenRefusal } from "../credential-errors.ts";
+import { deviceScopeRefusal, deviceTokenRefusal, invitationEnded } from "../credential-errors.ts";
 import type { DeviceConnections } from "./device-connections.ts";
 
 /** Credential that a caller passed with. */
@@ -15,6 +15,8 @@ export type PassedBy =
   | { via: "secret" }
   /** A plugin or a proxy said who it is, and what such a caller may have at most. */
   | { via: "identity" | "proxy"; ceiling: readonly string[] }
+  /** Somebody who is connected invited one new device; it may have no more than that person. */
+  | { via: "invitation"; token: string; ceiling: readonly OperatorScope[] }
   | { via: "device-token"; token: string };
 
 export interface AdmissionQuestion {
@@ -44,11 +46,11 @@ export interface DeviceKeeper {
 
 /**
  * Decides the last two steps of a handshake: pairing and scopes.
- * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token), `service-unavailable` where a paired device is needed
+ * @throws {SvcError} `device-required`, `pairing-required`, `unauthorized` (too narrow a token, an invitation that ended), `service-unavailable` where a paired device is needed
  */
 export async function admitDevice(question: AdmissionQuestion, keeper: DeviceKeeper): Promise<Admission> {
   const { role, remote, passed, deviceId } = question;
-  const isNeeded = role === "node" || (!remote.directLoopback && passed.via !== "proxy");
+  const isNeeded = role === "node" || passed.via === "invitation" || (!remote.directLoopback && passed.via !== "proxy");
   if (deviceId === undefined) {
     if (isNeeded) throw protocolErrors.deviceRequired();
     return { scopes: scopesWithoutDevice(question) };
@@ -91,7 +93,10 @@ async function byPairing(question: AdmissionQuestion & { deviceId: string; isNee
   const request = { ...question, scopes };
   const devices = keeper.devices();
   const before = await devices.find(deviceId);
-  if (missingFor(before, requestOf(request))) {
+  if (passed.via === "invitation") {
+    // It ends also by a device that had these rights already: whoever has seen the code must not come after it.
+    if (!(await devices.pairInvited(passed.token, requestOf(request)))) throw invitationEnded();
+  } else if (missingFor(before, requestOf(request))) {
     const isSilent = remote.directLoopback && passed.via === "secret" && question.connect.client.mode !== "probe";
     if (isSilent) await devices.pairSilently(requestOf(request));
     else if (isNeeded) requirePaired(request, { devices, known: before });

@@ -1,5 +1,6 @@
 import type { ConnectParams } from "../../../sdk/protocol/frames.ts";
 import type { DeviceRole, Devices, DeviceTokenVerdict, KnownDevice } from "../../../sdk/types/devices.ts";
+import type { OperatorScope } from "../../../sdk/types/rpc.ts";
 import { type ProofContext, verifyDeviceProof } from "./proof.ts";
 
 /** Questions about the device named in a `connect`, for the check of its credentials. Nothing is checked before somebody asks. */
@@ -15,6 +16,8 @@ export interface DeviceClaim {
   isPaired(): boolean;
   /** Judges a token presented by this device. `stranger`: it is not paired, or did not prove itself; `unavailable`: nobody can tell now. */
   judge(token: string): TokenVerdict;
+  /** Scopes that an invitation lets this device have at most; undefined when it proved nothing or the invitation is none. Never throws. */
+  invited(token: string): readonly OperatorScope[] | undefined;
 }
 
 export type TokenVerdict = DeviceTokenVerdict | { verdict: "stranger" } | { verdict: "unavailable"; reason?: unknown };
@@ -22,7 +25,7 @@ export type TokenVerdict = DeviceTokenVerdict | { verdict: "stranger" } | { verd
 /** Undefined when a `connect` names no device. */
 export function createDeviceClaim(
   connect: ConnectParams,
-  context: ProofContext & { role: DeviceRole; find: Devices["find"] },
+  context: ProofContext & { role: DeviceRole; find: Devices["find"]; invited: Devices["invited"] },
 ): DeviceClaim | undefined {
   const { device } = connect;
   if (!device) return undefined;
@@ -55,6 +58,11 @@ export function createDeviceClaim(
       if (deviceId === undefined) return { verdict: "stranger" };
       if (!found) return { verdict: "unavailable", reason };
       return found.known ? found.known.judge(context.role, token) : { verdict: "stranger" };
+    },
+    invited(token) {
+      // An invitation is for people's devices: what a node may do is not said by scopes.
+      if (context.role !== "operator" || attempt(prove) === undefined) return undefined;
+      return attempt(() => context.invited(token));
     },
   };
 }
