@@ -55,8 +55,10 @@ describe("a server that wants a login", () => {
     server.expire();
     expect(textOf(await whoami())).toContain("you are ***");
     expect(server.grants).toEqual(["authorization_code", "refresh_token"]);
+    expect(await statusOf()).toMatchObject({ loggedIn: true });
     expect(await gw.rpc("mcp.logout", { server: "guarded" })).toEqual({ ok: true, removed: true });
     await inState("login");
+    expect(await statusOf()).toMatchObject({ loggedIn: false });
     expect(server.faults).toEqual([]);
     expect(JSON.stringify(gw.logs)).not.toMatch(/hunter2|access-|refresh-/);
   });

@@ -5,6 +5,11 @@ const server = z.string().regex(/^[a-z][a-z0-9_-]{0,31}$/, "expected the name of
 /** Methods of the protocol that this plugin serves. */
 export const mcpMethods = {
   "mcp.status": methodSpec("read", "MCP servers of the config, their state and their tools", z.strictObject({})),
+  "mcp.reconnect": methodSpec(
+    "admin",
+    "ends the connection to an MCP server and makes it anew; a program is started anew",
+    z.strictObject({ server }),
+  ),
   "mcp.login.start": methodSpec(
     "admin",
     "asks an MCP server where a person has to log in (OAuth)",

@@ -13,10 +13,12 @@ export const mcpResults = {
           .enum(["connecting", "ready", "waiting", "login", "closed", "misconfigured"])
           .describe("`waiting`: it failed and is tried again; `login`: a person has to log in first"),
         problem: z.string().exactOptional(),
+        loggedIn: z.boolean().exactOptional().describe("is a login kept for this address; absent for programs"),
         tools: z.array(z.string()).describe("names by which agents know them"),
       }),
     ),
   }),
+  "mcp.reconnect": z.object({ ok }),
   "mcp.login.start": z.object({
     ok,
     authorizationUrl: z.string().exactOptional().describe("address for the person to open; absent: the server asks for no login"),

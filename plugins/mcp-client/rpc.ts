@@ -7,6 +7,13 @@ import type { Servers } from "./servers.ts";
 export function registerMcpMethods(ctx: PluginContext, servers: Servers): void {
   ctx.registerRpc({ ...methodOf(mcpMethods, "mcp.status"), handler: () => ({ servers: servers.status() }) });
   ctx.registerRpc({
+    ...methodOf(mcpMethods, "mcp.reconnect"),
+    async handler({ server }) {
+      await servers.find(server).restart();
+      return { ok: true };
+    },
+  });
+  ctx.registerRpc({
     ...methodOf(mcpMethods, "mcp.login.start"),
     async handler({ server, redirectUrl }, { signal }) {
       const address = await servers.logins.begin(servers.find(server).settings, redirectUrl, signal);

@@ -22,6 +22,8 @@ export interface ServerStatus {
   transport: "stdio" | "http";
   state: LinkState | "misconfigured";
   problem?: string;
+  /** Is a login kept? Absent for programs. */
+  loggedIn?: boolean;
   tools: string[];
 }
 
@@ -82,7 +84,9 @@ export class Servers {
         problem: fault,
       };
       const tools = link ? this.#tools.namesOf(link) : [];
-      return { name, transport: url === undefined ? "stdio" : "http", state, ...(problem === undefined ? {} : { problem }), tools };
+      const own = { name, state, ...(problem === undefined ? {} : { problem }), tools };
+      if (url === undefined) return { ...own, transport: "stdio" };
+      return { ...own, transport: "http", loggedIn: tokensOf(this.#logins.get(name)).length > 0 };
     });
   }
 

@@ -1,5 +1,6 @@
 import type { PluginProtocol } from "svc/sdk";
 import { mcpCliErrors } from "./errors.ts";
+import { mcpServedMethods, mcpServedResults } from "./protocol-methods.ts";
 
-/** Errors of this plugin. The manifest names this module; `svc.protocol.json` is written from it. */
-export default { errors: [mcpCliErrors] } satisfies PluginProtocol;
+/** Part of the protocol that this plugin serves, and its errors. The manifest names this module; `svc.protocol.json` is written from it. */
+export default { methods: mcpServedMethods, results: mcpServedResults, errors: [mcpCliErrors] } satisfies PluginProtocol;

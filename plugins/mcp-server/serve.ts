@@ -14,11 +14,15 @@ export interface Served {
 }
 
 /** Tools that policy gives to a caller: the lists of `gateway.tools` as for `POST /tools/invoke`, and the policy of the default agent. */
-export function listTools(ctx: PluginContext, { http }: Served): { tools: object[] } {
+export function offeredTools(ctx: PluginContext, outside: { isOwner: boolean }): ServedTool[] {
   const agents = ctx.service("agents@1");
-  const outside = { isOwner: http.scopes.includes("operator.admin") };
   const { agentId } = agents.resolve({});
-  const shown = servedTools.filter(({ name, isOfAgent }) => agents.isToolAllowed(name, { outside, ...(isOfAgent ? { agentId } : {}) }));
+  return servedTools.filter(({ name, isOfAgent }) => agents.isToolAllowed(name, { outside, ...(isOfAgent ? { agentId } : {}) }));
+}
+
+/** The same as clients read it. */
+export function listTools(ctx: PluginContext, { http }: Served): { tools: object[] } {
+  const shown = offeredTools(ctx, { isOwner: http.scopes.includes("operator.admin") });
   return {
     tools: shown.map(({ name, title, description, input, isReadOnly }) => ({
       name,
