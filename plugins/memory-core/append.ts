@@ -1,5 +1,6 @@
-import { isSvcError, neutralize, settledWithin, type Tool, type ToolCall, type ToolResult, z } from "svc/sdk";
+import { isSvcError, neutralize, type Tool, type ToolCall, type ToolResult, z } from "svc/sdk";
 import { partsBelow, replaceContained } from "svc/sdk/internal";
+import { indexedSoon, isNote, type NoteHost } from "./note-files.ts";
 import { labelled } from "./provenance.ts";
 
 const input = z.strictObject({
@@ -9,14 +10,9 @@ const input = z.strictObject({
 type Input = z.output<typeof input>;
 
 const MAX_BYTES = 8 * 1024;
-/** Wait for the index; the note is on disk anyhow, and a later sync finds it. */
-const INDEX_MS = 5_000;
 
 /** Parts of the memory that a note needs. */
-export interface AppendHost {
-  /** @throws {SvcError} `unknown-agent`, `memory-disabled`, `memory-store-shared` */
-  workspaceOf(agentId: string): string;
-  sync(agentId: string, signal: AbortSignal): Promise<{ joined: boolean }>;
+export interface AppendHost extends NoteHost {
   now(): number;
 }
 
@@ -67,26 +63,8 @@ async function append(host: AppendHost, { workspace, parts, entry, title }: Note
     return Buffer.concat([start, Buffer.from(`${entry}\n`)]);
   });
   const path = parts.join("/");
-  let isIndexed = false;
-  await settledWithin(
-    indexed(host, call).then(() => {
-      isIndexed = true;
-    }),
-    INDEX_MS,
-  );
-  const later = isIndexed ? "" : "; the search finds it a little later";
+  const later = (await indexedSoon(host, call)) ? "" : "; the search finds it a little later";
   return { content: [{ type: "text", text: `Noted in ${path}, line ${line}${later}` }], details: { path, line } };
-}
-
-/** A sync that began before the note was written may have passed its file already: then once more. */
-async function indexed(host: AppendHost, { agentId, signal }: ToolCall): Promise<void> {
-  const { joined } = await host.sync(agentId, signal);
-  if (joined) await host.sync(agentId, signal);
-}
-
-function isNote(parts: readonly string[]): boolean {
-  if (parts.some((part) => part.startsWith(".") || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(part))) return false;
-  return parts.length === 1 ? parts[0] === "MEMORY.md" : parts[0] === "memory" && /\.md$/i.test(parts.at(-1) ?? "");
 }
 
 /** A point of a list, unless it has a form of its own. What anybody may have a word in says where it comes from. */

@@ -9,6 +9,20 @@ export const memoryErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 1,
   },
+  "memory-note-path": {
+    message: '"{path}" is no note; expected MEMORY.md or a Markdown file below memory/, such as memory/people.md',
+    http: 400,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "memory-note-unusable": { message: "{path}: {reason}", http: 409, rpc: "INVALID_REQUEST", exit: 1 },
+  "memory-note-conflict": {
+    message: "{path} changed since it was read; read it again and retry",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+    expose: { type: { type: "string" }, currentHash: { type: ["string", "null"] } },
+  },
   "embedding-provider-missing": { message: "no embedding provider is configured", http: 400, rpc: "UNAVAILABLE", exit: 1 },
   "embedding-provider-unknown": {
     message: 'no plugin offers the embedding adapter "{provider}"; enable it, see svc plugins list',

@@ -191,6 +191,27 @@ describe("methods", () => {
     });
   });
 
+  test("memory.files.set writes a note that the next search finds, and refuses one over another state", async () => {
+    const g = await boot();
+    const path = "memory/garden.md";
+    const set = (content: string, expectedHash: string | null) =>
+      g.rpc<{ file: { hash: string } }>("memory.files.set", { path, content, expectedHash });
+    const { file: made } = await set("The roses are cut in March.\n", null);
+    expect(await g.rpc("memory.files.get", { path })).toMatchObject({
+      agentId: "main",
+      file: { path, missing: false, hash: made.hash, content: "The roses are cut in March.\n" },
+    });
+    expect((await g.rpc<{ results: unknown[] }>("memory.search", { query: "roses" })).results).toMatchObject([{ path }]);
+    const refusal = { code: "INVALID_REQUEST", details: { type: "memory_note_conflict", currentHash: made.hash } };
+    await expect(set("mine", null)).rejects.toMatchObject(refusal);
+    expect(await set("The tulips come in April.\n", made.hash)).toMatchObject({ ok: true, agentId: "main", indexed: true });
+    expect((await g.rpc<{ results: unknown[] }>("memory.search", { query: "tulips" })).results).toMatchObject([{ path }]);
+    await expect(g.rpc("memory.files.get", { path: "svc.json" })).rejects.toMatchObject({ message: expect.stringContaining("is no note") });
+    const writer = await g.client({ scopes: ["operator.write"] });
+    const forbidden = { code: "FORBIDDEN", details: { missingScope: "operator.admin" } };
+    await expect(writer.request("memory.files.set", { path, content: "x", expectedHash: null })).rejects.toMatchObject(forbidden);
+  });
+
   test("memory.index answers twice, at the start and at the end, and tells its progress", async () => {
     const g = await boot();
     const client = await g.client();

@@ -2,6 +2,8 @@ import { methodSpec, z } from "svc/sdk";
 import { idText } from "svc/sdk/internal";
 
 const agentId = idText(64);
+/** `MEMORY.md`, or a Markdown file below `memory/`; anything else is answered with what was expected. */
+const notePath = z.string().min(1).max(4_096);
 
 /** Methods of the protocol that the plugin in the slot `memory` serves. */
 export const memoryMethods = {
@@ -23,6 +25,17 @@ export const memoryMethods = {
       path: z.string().max(4096),
       from: z.number().int().min(1).optional(),
       lines: z.number().int().min(1).optional(),
+    }),
+  ),
+  "memory.files.get": methodSpec("read", "one note whole, with its hash", z.strictObject({ agentId: agentId.optional(), path: notePath })),
+  "memory.files.set": methodSpec(
+    "admin",
+    "replaces a note, or makes it; `expectedHash` of another state is refused, null is for a note that is not there yet",
+    z.strictObject({
+      agentId: agentId.optional(),
+      path: notePath,
+      content: z.string().max(1_048_576),
+      expectedHash: z.string().min(1).max(128).nullable(),
     }),
   ),
   "memory.status": methodSpec(

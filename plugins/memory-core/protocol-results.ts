@@ -40,6 +40,15 @@ const passage = z.object({
   error: text.exactOptional(),
 });
 
+const note = z.object({
+  path: text,
+  missing: z.boolean(),
+  size: count.exactOptional().describe("bytes"),
+  updatedAtMs: epochMs.exactOptional(),
+  hash: text.exactOptional().describe("SHA-256 of the bytes, hex; absent for a missing file"),
+  content: text.exactOptional(),
+});
+
 const status = z.object({
   agentId,
   backend: text,
@@ -104,6 +113,13 @@ const sync = { agentId, started: z.boolean(), joined: z.boolean() };
 export const memoryResults = {
   "memory.search": search,
   "memory.get": passage,
+  "memory.files.get": z.object({ agentId, file: note }),
+  "memory.files.set": z.object({
+    ok: z.literal(true),
+    agentId,
+    file: note.describe("without its text"),
+    indexed: z.boolean().describe("false: the search finds it a little later"),
+  }),
   "memory.status": status,
   "memory.index": z.union([
     z.object({ ...sync, status: z.literal("accepted") }).describe("first answer; the final one follows under the same id"),

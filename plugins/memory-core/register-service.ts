@@ -1,6 +1,8 @@
 import type { PluginContext } from "svc/sdk";
 import { registerMemoryDoctor } from "./doctor.ts";
 import { memoryHealth } from "./health.ts";
+import { createNoteHost } from "./note-files.ts";
+import { registerNoteRpc } from "./note-rpc.ts";
 import { registerMemoryRpc } from "./rpc.ts";
 import type { MemoryService } from "./service.ts";
 
@@ -8,6 +10,7 @@ import type { MemoryService } from "./service.ts";
 export function registerMemoryService(ctx: PluginContext, memory: MemoryService): void {
   ctx.registerService("memory@1", memory);
   registerMemoryRpc(ctx, memory);
+  registerNoteRpc(ctx, createNoteHost(memory));
   registerMemoryDoctor(ctx, memory);
   ctx.on("health.collect", (_, meta) => meta.report(memoryHealth(memory)));
 }

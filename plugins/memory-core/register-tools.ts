@@ -1,5 +1,6 @@
-import { commonErrors, type Disposable, type PluginContext } from "svc/sdk";
-import { type AppendHost, memoryAppendTool } from "./append.ts";
+import type { Disposable, PluginContext } from "svc/sdk";
+import { memoryAppendTool } from "./append.ts";
+import { createNoteHost } from "./note-files.ts";
 import { createOwnWrites } from "./own-writes.ts";
 import type { MemoryService } from "./service.ts";
 import type { AgentMemorySettings } from "./settings.ts";
@@ -23,23 +24,10 @@ export function registerTools(
     const writes = createOwnWrites(ctx, memory);
     const taps: SearchTaps = { before: writes.caughtUp, ...(recalled ? { after: recalled } : {}) };
     kept.push(writes, ctx.registerTool(memorySearchTool(memory, taps)), ctx.registerTool(memoryGetTool(memory)));
-    kept.push(ctx.registerTool(memoryAppendTool(appendHost(ctx, memory))));
+    kept.push(ctx.registerTool(memoryAppendTool({ ...createNoteHost(memory), now: () => ctx.clock.now() })));
   }
   if (without.size > 0) kept.push(ctx.on("prompt.build", (event) => (without.has(event.agentId) ? withoutMemoryTools(event) : undefined)));
   return { key: toolsKey(settings), dispose: () => kept.forEach((one) => void one.dispose()) };
-}
-
-function appendHost(ctx: Pick<PluginContext, "clock">, memory: MemoryService): AppendHost {
-  return {
-    workspaceOf(agentId) {
-      memory.requireUsable(agentId);
-      const agent = memory.agents.find(({ settings }) => settings.agentId === agentId);
-      if (!agent) throw commonErrors.unknownAgent({ agentId });
-      return agent.settings.index.workspace;
-    },
-    sync: (agentId, signal) => memory.sync(agentId, { reason: "note", signal }),
-    now: () => ctx.clock.now(),
-  };
 }
 
 export function toolsKey(settings: readonly AgentMemorySettings[]): string {
