@@ -88,7 +88,9 @@ export const messagingResults = {
     ts: epochMs,
     channelOrder: z.array(text),
     channelLabels: z.record(text, text),
-    channelMeta: z.array(z.object({ id: text, label: text, detailLabel: text })),
+    channelMeta: z.array(
+      z.object({ id: text, label: text, detailLabel: text, canLogin: z.boolean().describe("`channels.login` signs its accounts in") }),
+    ),
     channels: z.record(text, z.object({ configured: z.boolean(), running: z.boolean(), error: text.exactOptional() })),
     channelAccounts: z.record(text, z.array(account)),
     channelDefaultAccountId: z.record(text, text),

@@ -49,7 +49,7 @@ export async function channelsStatus(
     ts: ctx.clock.now(),
     channelOrder: [...present.map(({ id }) => id), ...absent],
     channelLabels: Object.fromEntries([...present.map(({ id, meta }) => [id, meta.label]), ...absent.map((id) => [id, id])]),
-    channelMeta: present.map(({ id, meta }) => ({ id, label: meta.label, detailLabel: meta.label })),
+    channelMeta: present.map(({ id, meta, login }) => ({ id, label: meta.label, detailLabel: meta.label, canLogin: login !== undefined })),
     channels: {},
     channelAccounts: {},
     channelDefaultAccountId: {},
