@@ -10,8 +10,8 @@ export type AssetSource =
   | { kind: "folder"; path: string; folder: string; skip?: readonly string[] }
   /** All of `files`, one after the other. */
   | { kind: "joined"; path: string; files: readonly string[] }
-  /** The first existing one of `candidates` is served as `path`. */
-  | { kind: "file"; path: string; candidates: readonly string[] };
+  /** The first existing one of `candidates` is served as `path`, with `end` after it. */
+  | { kind: "file"; path: string; candidates: readonly string[]; end?: string };
 
 export type Encoding = "br" | "gzip" | "identity";
 
@@ -78,7 +78,7 @@ async function readFolder(source: Extract<AssetSource, { kind: "folder" }>): Pro
 async function readFirst(source: Extract<AssetSource, { kind: "file" }>): Promise<Raw> {
   for (const candidate of source.candidates) {
     const text = await readFile(candidate, "utf8").catch(() => undefined);
-    if (text !== undefined) return { path: source.path, text: clean(text) };
+    if (text !== undefined) return { path: source.path, text: `${clean(text)}${source.end ?? ""}` };
   }
   throw errors.uiFilesMissing({ file: source.path });
 }

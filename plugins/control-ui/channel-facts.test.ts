@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-const { actOf, factsOf, reasonOf, senderWords, sentenceOf, sentWords, stateOf } = await import(
+const { actOf, canSignIn, factsOf, reasonOf, senderWords, sentenceOf, sentWords, stateOf } = await import(
   new URL("./public/core/channel-facts.js", import.meta.url).href
 );
 
@@ -37,6 +37,8 @@ test("facts are told in words, those that are not there not at all", () => {
   expect(factsOf(account(), NOW)).toEqual([]);
   const all = { identity: "svc", lastInboundAt: NOW - 120_000, lastOutboundAt: NOW - 1_000, queueDepth: 1_200, restarts: 1 };
   expect(factsOf(account(all), NOW)).toEqual(["svc", "last in 2 min ago", "last out just now", "1,200 waiting to be sent", "1 restart"]);
+  expect(factsOf(account({ lastError: "timed out" }), NOW)).toEqual(["last error: timed out"]);
+  expect(factsOf(account({ lastError: "timed out", lifecycle: "blocked" }), NOW)).toEqual([]);
 });
 
 test.each([
@@ -46,6 +48,12 @@ test.each([
   [{ irc: [account({ configured: false })] }, { mail: { error: "no" } }, "0 of 1 account ready, 2 need you."],
 ])("the sentence counts what is ready and what needs somebody: %#", (channelAccounts, channels, sentence) => {
   expect(sentenceOf({ channelOrder: [], channelLabels: {}, channelAccounts, channels })).toBe(sentence);
+});
+
+test("an account is signed in where its channel says that it has a way", () => {
+  const channelMeta = [{ id: "signal", canLogin: true }, { id: "irc", canLogin: false }, { id: "old" }];
+  expect(["signal", "irc", "old", "none"].map((id) => canSignIn({ channelMeta }, id))).toEqual([true, false, false, false]);
+  expect(canSignIn({}, "signal")).toBe(false);
 });
 
 test("a sender is named with the id that nobody else can take on", () => {

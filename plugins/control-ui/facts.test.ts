@@ -99,6 +99,7 @@ test("a missing secret is asked for without blame, a wrong one with the reason",
   expect(refusalOf(refused("AUTH_TOKEN_MISSING"), at)).toMatchObject({ kind: "secret", field: "token", reason: "", isFailure: false });
   expect(refusalOf(refused("AUTH_TOKEN_MISMATCH"), at)).toMatchObject({ kind: "secret", field: "token", isFailure: true });
   expect(refusalOf(refused("AUTH_PASSWORD_MISMATCH"), at)).toMatchObject({ kind: "secret", field: "password", isFailure: true });
+  expect(refusalOf(refused("AUTH_BOOTSTRAP_TOKEN_MISMATCH"), at)).toMatchObject({ kind: "secret", field: "secret", isFailure: true });
 });
 
 test("a locked address counts down what the gateway said", () => {

@@ -62,8 +62,8 @@ test("a check of the chain ends in a sentence", () => {
 test.each([
   ["ready", "ready", "ok"],
   ["embedded", "quotes notes", "info"],
-  ["cooldown", "rests", "warn"],
-  ["unknown", "not tried yet", ""],
+  ["cooldown", "in cooldown", "warn"],
+  ["unknown", "not offered", "bad"],
   ["key-rejected", "key rejected", "bad"],
   ["unreachable", "unreachable", "bad"],
 ])("a model that is %s is told as %s", (state, word, level) => {

@@ -56,8 +56,10 @@ function contentSecurityPolicy(importMapHash: string): string {
     "object-src 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    "trusted-types svc-worker",
   ].join("; ");
 }
 

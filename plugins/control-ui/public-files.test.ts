@@ -37,7 +37,7 @@ const rules: Array<{ rule: string; broken: RegExp; samples: string[]; in: RegExp
     broken: /["'`(](?:https?:)?\/\/(?!www\.w3\.org\/)[\w$]/,
     samples: ['fetch("https://example.org/x")', 'import "//cdn.example.org/a.js"', "url(http://example.org/a.png)"],
     in: /\.(js|css|html)$/,
-    except: ["core/refusal.js"],
+    except: ["core/refusal.js", "core/mcp.js"],
   },
   {
     rule: "no script or handler in the page but the import map and the entry",

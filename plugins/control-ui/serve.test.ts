@@ -56,7 +56,7 @@ test("the only inline script is the import map, allowed by its hash", async () =
     .digest("base64");
   expect(inline.map((m) => m[1])).toEqual([' type="importmap"']);
   expect(answer.headers.get("content-security-policy")).toBe(
-    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; object-src 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
+    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; object-src 'none'; form-action 'none'; frame-ancestors 'none'; manifest-src 'self'; worker-src 'self'; require-trusted-types-for 'script'; trusted-types svc-worker`,
   );
   for (const target of Object.values(JSON.parse(inline[0]?.[2] ?? "{}").imports as Record<string, string>)) {
     expect((await ask(target)).status, target).toBe(200);
@@ -111,6 +111,34 @@ test("files of this build never change, files of another build are gone", async 
   expect(now.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
   expect(await now.text()).not.toContain("sourceMappingURL");
   expect(old.status).toBe(404);
+});
+
+test("a build has a worker that may act for the page and keeps this build's files, the page as a file, and a manifest", async () => {
+  const below = createUi(pluginRoot, "/ui");
+  const id = await below.buildId();
+  const file = (name: string) => ask(`/ui/assets/${id}/${name}`, {}, { from: below });
+  const [worker, page, manifest] = await Promise.all(["worker.js", "page.html", "app.webmanifest"].map(file));
+  expect([worker, page, manifest].map((answer) => answer?.headers.get("cache-control"))).toEqual(
+    Array(3).fill("public, max-age=31536000, immutable"),
+  );
+
+  expect(worker?.headers.get("service-worker-allowed")).toBe("/ui/");
+  expect(worker?.headers.get("content-security-policy")).toContain("default-src 'none'; connect-src 'self'");
+  const files = /const files = "([^"]*)"/.exec((await worker?.text()) ?? "")?.[1]?.split(" ") ?? [];
+  expect(files).toEqual(
+    expect.arrayContaining(["main.js", "page.css", "vendor/preact.js", "views/overview.js", "page.html", "app.webmanifest"]),
+  );
+  expect(files).not.toContain("worker.js");
+  for (const name of files) expect((await file(name)).status, name).toBe(200);
+  expect(await page?.text()).toBe(await (await ask("/ui/", html, { from: below })).text());
+  expect(page?.headers.get("content-security-policy")).toContain("trusted-types svc-worker");
+  expect(manifest?.headers.get("content-type")).toBe("application/manifest+json; charset=utf-8");
+  expect(JSON.parse((await manifest?.text()) ?? "")).toMatchObject({
+    name: "svc",
+    start_url: "/ui/",
+    scope: "/ui/",
+    display: "standalone",
+  });
 });
 
 test("HEAD answers as GET would, without a body", async () => {

@@ -3,6 +3,7 @@ import { extname, join } from "node:path";
 import { type HttpCall, isSvcError, messageOf } from "svc/sdk";
 import { type Asset, type Assets, type Encoding, loadAssets, pack } from "./assets.ts";
 import { errors } from "./errors.ts";
+import { type OfflineFile, offlineFiles } from "./offline.ts";
 import { type Page, renderPage } from "./page.ts";
 import { importNames, uiSources } from "./sources.ts";
 
@@ -26,7 +27,11 @@ export interface Ui {
 interface Built {
   assets: Assets;
   page: Page;
+  /** Files beside the assets that an installed page needs. */
+  offline: ReadonlyMap<string, OfflineFile>;
 }
+
+const IMMUTABLE = "public, max-age=31536000, immutable";
 
 /**
  * The page and its files, read at first use and kept.
@@ -39,7 +44,8 @@ export function createUi(pluginRoot: string, basePath: string): Ui {
 
   async function build(): Promise<Built> {
     const [assets, template] = await Promise.all([loadAssets(uiSources(pluginRoot)), readTemplate(pluginRoot)]);
-    return { assets, page: renderPage(template, assets, { basePath, importNames }) };
+    const page = renderPage(template, assets, { basePath, importNames });
+    return { assets, page, offline: offlineFiles(assets, page, base) };
   }
 
   function ready(): Promise<Built> {
@@ -57,8 +63,10 @@ export function createUi(pluginRoot: string, basePath: string): Ui {
     if (base !== "/" && path === basePath) return redirect(`${base}${call.url.search}`);
     if (!path.startsWith(base)) return notFound();
     try {
-      const { assets, page } = await ready();
+      const { assets, page, offline } = await ready();
       const name = path.slice(base.length);
+      const made = name.startsWith(`assets/${assets.buildId}/`) ? offline.get(name.split("/").slice(2).join("/")) : undefined;
+      if (made) return send(call.req, Buffer.from(made.text), { ...made.headers, "Cache-Control": IMMUTABLE });
       if (name.startsWith("assets/")) return await asset(assets, name, call.req);
       if (name !== "" && name !== "index.html" && !wantsPage(name, call.req)) return notFound();
       return await sendPage(page, call.req, packed);
@@ -93,7 +101,7 @@ async function asset(assets: Assets, name: string, req: Request): Promise<Respon
   if (!found) return notFound();
   const encoding = bestEncoding(req.headers.get("accept-encoding"));
   const body = await found.body(encoding);
-  return send(req, body, { "Content-Type": found.type, "Cache-Control": "public, max-age=31536000, immutable", ...encoded(encoding) });
+  return send(req, body, { "Content-Type": found.type, "Cache-Control": IMMUTABLE, ...encoded(encoding) });
 }
 
 async function sendPage(page: Page, req: Request, packed: Map<string, Promise<Uint8Array>>): Promise<Response> {

@@ -8,7 +8,10 @@ const libraries = [
   { name: "htm", packageName: "htm", file: "dist/htm.mjs", served: "htm.js" },
   { name: "@preact/signals", packageName: "@preact/signals", file: "dist/signals.mjs", served: "signals.js" },
   { name: "@preact/signals-core", packageName: "@preact/signals-core", file: "dist/signals-core.mjs", served: "signals-core.js" },
+  { name: "uqr", packageName: "uqr", file: "dist/index.mjs", served: "uqr.js" },
   { name: "marked", packageName: "marked", file: "lib/marked.esm.js", served: "marked.js" },
+  // Its module is not minified: twice the bytes of the file for a script tag.
+  { name: "uplot", packageName: "uplot", file: "dist/uPlot.iife.min.js", served: "uplot.js", end: "export default uPlot;\n" },
 ] as const;
 
 /** Import map of the page, relative to its assets folder. */
@@ -20,7 +23,21 @@ export const importNames: Readonly<Record<string, string>> = {
 const toSheet = (name: string) => `css/${name}.css`;
 const sheets = ["tokens", "base", "parts", "overlays", "markdown", "frame", "views", "chat", "memory"].map(toSheet);
 /** Looks of views that nobody sees first. */
-const laterSheets = ["channels", "webhooks", "lists", "logs", "schedule", "operate"].map(toSheet);
+const laterSheets = [
+  "channels",
+  "webhooks",
+  "lists",
+  "logs",
+  "schedule",
+  "operate",
+  "connect",
+  "chat-extras",
+  "explain",
+  "config",
+  "models",
+  "notes",
+  "charts",
+].map(toSheet);
 
 /** Everything the page may load, from the plugin's own folder. */
 export function uiSources(pluginRoot: string): AssetSource[] {
@@ -42,6 +59,7 @@ export function uiSources(pluginRoot: string): AssetSource[] {
         kind: "file",
         path: `vendor/${l.served}`,
         candidates: moduleFolders(pluginRoot).map((folder) => join(folder, l.packageName, l.file)),
+        ...("end" in l ? { end: l.end } : {}),
       }),
     ),
   ];

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import type { TestGateway } from "svc/sdk/testing";
+import { expect } from "vitest";
 import { desktop, openTab, type Tab, takeTab } from "./_browser.ts";
 
 /** Signs a tab in that an earlier test may have used, and goes to a view. */
@@ -49,7 +50,8 @@ export function failing(member: string, error: () => { code: string; message: st
   };
 }
 
-async function enter(page: Page, gateway: TestGateway, address: string): Promise<void> {
+/** Signs a page in and goes to a view. */
+export async function enter(page: Page, gateway: TestGateway, address: string): Promise<void> {
   await page.goto(`${gateway.url}/#token=${gateway.token}`);
   await page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
   await page.evaluate((hash) => {
@@ -80,7 +82,29 @@ export async function markupOf(page: Page): Promise<unknown[]> {
   });
 }
 
-/** Texts that would do something if they were taken for markup, code or an address. */
+/** Expects that no text has run a script or put markup of its own into the page. */
+export async function expectUnharmed(page: Page): Promise<void> {
+  const found = await page.evaluate(() => ({
+    pwned: (window as unknown as { pwned?: unknown }).pwned,
+    markup: [
+      ...document.querySelectorAll(
+        "main :is(script, iframe, object, embed, form[action], base, meta, link, style, img, video, audio, math, template, marquee)",
+      ),
+    ].map((e) => e.outerHTML),
+    handlers: [...document.querySelectorAll("main *")]
+      .filter((e) => [...e.attributes].some((a) => a.name.startsWith("on") || a.name === "srcdoc"))
+      .map((e) => e.outerHTML),
+    links: [...document.querySelectorAll<HTMLAnchorElement>("main a[href]")].map((a) => a.protocol),
+    blanks: [...document.querySelectorAll<HTMLAnchorElement>('main a[target="_blank"]')].filter((a) => !a.rel.includes("noopener")).length,
+  }));
+  expect(found.pwned).toBeUndefined();
+  expect(found.markup).toEqual([]);
+  expect(found.handlers).toEqual([]);
+  expect(found.links.filter((protocol) => !["http:", "https:", "mailto:"].includes(protocol))).toEqual([]);
+  expect(found.blanks).toBe(0);
+}
+
+/** A few of `test/tools/hostile-texts.ts`, for tests of one view. */
 export const hostileTexts = [
   "<img src=x onerror=pwned=1>",
   "<svg onload=pwned=1>",

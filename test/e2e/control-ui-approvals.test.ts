@@ -37,7 +37,7 @@ test("a request for approval that comes while a page is connected is shown in Ne
   const card = page.locator(".approval").filter({ hasText: "Agent main asks to run a command" });
   await card.getByText("rm -rf /tmp/x && echo <b>gone</b>").waitFor();
   expect(await card.getByText(/expires in (30|29) min/).count()).toBe(1);
-  await page.getByRole("link", { name: "Needs you: 1" }).waitFor();
+  await page.getByRole("button", { name: "Needs you: 1" }).waitFor();
   await page.getByRole("heading", { level: 1, name: /1 request waits for your approval/ }).waitFor();
   expect(await axeViolations(page)).toEqual([]);
   await tab.picture("approvals-desktop");
@@ -45,7 +45,7 @@ test("a request for approval that comes while a page is connected is shown in Ne
   await card.getByRole("button", { name: "Deny" }).click();
   expect(await first).toMatchObject({ decision: "deny", id: expect.any(String) });
   await card.waitFor({ state: "detached" });
-  await page.getByRole("link", { name: /Needs you/ }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /Needs you/ }).waitFor({ state: "detached" });
 });
 
 test("a page that connects later shows what waits already, and another answer takes it away", async () => {

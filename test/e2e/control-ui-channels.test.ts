@@ -82,17 +82,15 @@ describe("accounts", () => {
 
   test("send a test message, and say in place what went wrong with it", async () => {
     const page = await signIn();
-    await account(page, "Talk · work")
-      .getByRole("button", { name: /^Test message/ })
-      .click();
-    const dialog = page.getByRole("dialog");
-    await dialog.getByLabel("Recipient").fill("nobody");
-    await dialog.getByRole("button", { name: "Send" }).click();
-    await dialog.getByRole("alert").getByText("the channel does not know such targets").waitFor();
+    const work = account(page, "Talk · work");
+    await work.getByRole("button", { name: /^Test message/ }).click();
+    await work.getByLabel("Recipient").fill("nobody");
+    await work.getByRole("button", { name: "Send" }).click();
+    await work.getByRole("alert").getByText("the channel does not know such targets").waitFor();
     expect(platform.sent).toEqual([]);
-    await dialog.getByLabel("Recipient").fill("#kitchen");
-    await dialog.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("status").getByText("Sent to #kitchen.").waitFor();
+    await work.getByLabel("Recipient").fill("#kitchen");
+    await work.getByRole("button", { name: "Send" }).click();
+    await work.getByRole("status").getByText("Sent to #kitchen.").waitFor();
     expect(platform.sent).toMatchObject([
       { accountId: "work", to: "#kitchen", text: expect.stringMatching(/^This is a test message of /) },
     ]);
@@ -132,10 +130,10 @@ test("by keyboard: there with two letters, into a question and out of it, back w
   const button = account(page, "Talk · default").getByRole("button", { name: /^Test message/ });
   await button.focus();
   await page.keyboard.press("Enter");
-  await page.getByRole("dialog").waitFor();
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT");
+  await page.getByRole("form", { name: /^Test message/ }).waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT");
   await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("form", { name: /^Test message/ }).waitFor({ state: "detached" });
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Test message");
 });
 
@@ -165,6 +163,7 @@ test("without a channel the page says how one is set up, and on a phone it stand
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Channels" }).click();
     await page.getByText("No channel is set up").waitFor();
+    await page.getByRole("heading", { name: "Set one up" }).waitFor();
     expect(await page.locator(".command code").allTextContents()).toEqual(["svc channels add irc"]);
     expect(await axeViolationsInBothSchemes(page)).toEqual([]);
   } finally {

@@ -50,6 +50,7 @@ describe("usage", () => {
   test("is told by day, agent and model, for the time that the address names, and by session", async () => {
     const page = await visit("#/usage");
     await page.getByText(/^2 runs, 3,180 tokens, \$0\.02\.$/).waitFor();
+    await page.getByText(/^1 day with use, at most 3,180 tokens on /).waitFor();
     await page.getByRole("button", { name: "By model" }).click();
     const row = page.getByRole("row", { name: /fake\/script/ });
     expect((await row.getByRole("cell").allInnerTexts()).map((text) => text.trim())).toEqual(["2", "2,400", "680", "100", "$0.02"]);

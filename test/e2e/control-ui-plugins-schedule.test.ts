@@ -100,6 +100,8 @@ describe("plugins", () => {
       .getByRole("alert")
       .getByText(/this module throws while it loads/)
       .waitFor();
+    await failed.getByRole("button", { expanded: false }).click();
+    await failed.getByText(/throws-at-load\/index\.ts:1:\d+$/).waitFor();
     await tab.picture("plugins-trouble-desktop");
   });
 
@@ -120,6 +122,11 @@ describe("plugins", () => {
     await leaky.getByText("leaky.ping").waitFor();
     expect(await leaky.locator(".detail").innerText()).toMatch(/tool\s+leak[\s\S]*greeting/);
     await leaky.getByText("svc config set plugins.entries.leaky.config.greeting <value>").waitFor();
+    expect(await leaky.getByRole("link", { name: "Change it in Config" }).getAttribute("href")).toBe(
+      "#/config/plugins.entries.leaky.config",
+    );
+    await page.getByLabel("Name on npm, folder, or .tgz archive").fill("/srv/my plugin");
+    await page.getByText("svc plugins install '/srv/my plugin'").waitFor();
     await tab.picture("plugins-open-desktop");
     await leaky.getByRole("button", { name: "Disable: leaky" }).click();
     const dialog = page.getByRole("dialog");

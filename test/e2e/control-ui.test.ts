@@ -106,6 +106,7 @@ describe("connecting", () => {
 
     // Requests of the first load must not be counted with those of the second.
     await tab.page.waitForLoadState("networkidle");
+    for (const response of first) await response.finished();
     wire.length = 0;
     await tab.page.reload();
     await tab.page.getByText("keyword search").waitFor();

@@ -29,6 +29,10 @@ const constructed: Record<string, { count: number; made?: () => unknown; bounded
     count: 1,
     made: async () => (await page("core/memory-facts.js")).markWords("a note", "router wlan 路由 fritz_box"),
   },
+  "plugins/control-ui/public/core/config-maps.js": {
+    count: 1,
+    bounded: "patterns of config schemas, on a key that the person at the page types",
+  },
   "plugins/embed-gemini/batch.ts": { count: 1, bounded: "one class between fixed ends: /^files\\/[\\w.-]+$/" },
   "plugins/memory-core/engine/sessions/redact.ts": { count: 6, made: () => import("../../plugins/memory-core/engine/sessions/redact.ts") },
   "kernel/cli/terminal-text.ts": { count: 1, made: () => import("../../kernel/cli/terminal-text.ts") },

@@ -40,15 +40,15 @@ describe("the scope of every method", () => {
   test("of those the contract does not name is the weakest that their answer allows", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
-      words(`audit.list audit.verify channels.login gateway.doctor mcp.status mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview
-      memory.dreaming.run memory.dreaming.promote memory.dreaming.backfill memory.dreaming.repair memory.get plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
+      words(`audit.list audit.verify channels.login device.pair.invite device.pair.uninvite commands.list gateway.doctor mcp.status mcp.reconnect mcp.served mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview
+      memory.dreaming.run memory.dreaming.promote memory.dreaming.backfill memory.dreaming.repair memory.get memory.files.get memory.files.set plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
       webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions sessions.explain runs.replay`);
     const readable = words(
-      "usage.summary usage.sessions mcp.status memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview memory.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
+      "commands.list usage.summary usage.sessions mcp.status mcp.served memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview memory.get memory.files.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
     );
     const writable = words("models.test runs.replay messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
     const scopeOf = (name: string) => {
-      if (name === "messaging.pairing.revoke") return "pairing";
+      if (/^(messaging\.pairing\.revoke|device\.pair\.(un)?invite)$/.test(name)) return "pairing";
       return readable.includes(name) ? "read" : writable.includes(name) ? "write" : "admin";
     };
     expect(added.sort()).toEqual(due.map((name) => `${name}: ${scopeOf(name)}`).sort());
@@ -64,7 +64,7 @@ describe("the scope of every method", () => {
 describe("events", () => {
   const everybody = words("connect.challenge tick shutdown health heartbeat");
   const readers = words(
-    "presence cron config.changed plugins.changed memory.progress agent chat sessions.changed session.message session.tool",
+    "presence cron config.changed plugins.changed models.changed memory.progress agent chat sessions.changed session.message session.tool",
   );
   const rules: Array<[string, (name: string) => boolean]> = [
     ["none", (name) => everybody.includes(name)],
@@ -87,8 +87,9 @@ describe("events", () => {
   test("are skipped for a slow client where the contract says so, and nowhere else", () => {
     const skipped = Object.entries(allEvents).filter(([, { droppable }]) => droppable);
     const due = (name: string) =>
-      words("tick presence health heartbeat cron sessions.changed config.changed plugins.changed memory.progress").includes(name) ||
-      /\.(requested|resolved)$/.test(name);
+      words("tick presence health heartbeat cron sessions.changed config.changed plugins.changed models.changed memory.progress").includes(
+        name,
+      ) || /\.(requested|resolved)$/.test(name);
     expect(skipped.map(([name]) => name)).toEqual(Object.keys(allEvents).filter(due));
   });
 });

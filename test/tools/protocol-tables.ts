@@ -4,6 +4,7 @@ import audit from "../../plugins/audit/protocol.ts";
 import cron from "../../plugins/cron/protocol.ts";
 import devices from "../../plugins/devices/protocol.ts";
 import mcp from "../../plugins/mcp-client/protocol.ts";
+import mcpServer from "../../plugins/mcp-server/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
 import operator from "../../plugins/operator/protocol.ts";
@@ -23,6 +24,7 @@ export const allMethods = {
   ...cron.methods,
   ...devices.methods,
   ...mcp.methods,
+  ...mcpServer.methods,
   ...memory.methods,
   ...messaging.methods,
   ...operator.methods,
@@ -39,6 +41,7 @@ export const allResults = {
   ...cron.results,
   ...devices.results,
   ...mcp.results,
+  ...mcpServer.results,
   ...memory.results,
   ...messaging.results,
   ...operator.results,

@@ -18,5 +18,6 @@ startApprovals();
 startSessions();
 startKeys();
 startConnection();
+if (kept.get("offline")) void import("./core/offline.js");
 if (kept.names("out:").length > 0) void import("./core/delivery.js");
 render(h(App, null), /** @type {HTMLElement} */ (document.getElementById("app")));

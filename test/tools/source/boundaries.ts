@@ -55,11 +55,11 @@ export const pluginPackages: Record<string, readonly string[]> = {
   "model-openai": ["@ai-sdk/openai"],
   "model-openai-compatible": ["@ai-sdk/openai-compatible", "@ai-sdk/provider-utils", "eventsource-parser"],
   "tools-web": ["defuddle/node", "linkedom"],
-  "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked"],
+  "control-ui": ["preact", "preact/hooks", "htm", "@preact/signals", "@preact/signals-core", "marked", "uplot", "uqr"],
 };
 
-/** Engines that more than one plugin may name: each of those has a database of its own, and neither may import the other. */
-export const sharedPackages = new Set(["better-sqlite3"]);
+/** Packages that more than one plugin may name: an engine of which each has a database of its own, and the QR codes of a terminal and of a page. */
+export const sharedPackages = new Set(["better-sqlite3", "uqr"]);
 
 const published = new Set(["svc/sdk", "svc/sdk/testing", "svc/sdk/client"]);
 const testPackages = new Set([

@@ -26,8 +26,8 @@ export function modelName(model) {
 export function modelState({ state }) {
   if (state === "ready") return { word: "ready", level: "ok" };
   if (state === "embedded") return { word: "quotes notes", level: "info" };
-  if (state === "cooldown") return { word: "rests", level: "warn" };
-  if (state === "unknown") return { word: "not tried yet", level: "" };
+  if (state === "cooldown") return { word: "in cooldown", level: "warn" };
+  if (state === "unknown") return { word: "not offered", level: "bad" };
   return { word: state === "key-rejected" ? "key rejected" : state, level: "bad" };
 }
 

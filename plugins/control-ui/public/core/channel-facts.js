@@ -6,7 +6,7 @@ import { age, count, plural } from "./format.js";
  * @typedef {{ accountId: string, name?: string, enabled: boolean, configured: boolean, missing?: string[], running: boolean,
  *   lifecycle: "starting" | "ready" | "recovering" | "blocked" | "stopped", stoppedByHand?: boolean, restarts: number, reconnectAttempts: number,
  *   lastInboundAt?: number, lastOutboundAt?: number, lastError?: string, identity?: string, queueDepth: number, dmPolicy: string }} Account
- * @typedef {{ channelOrder: string[], channelLabels: Record<string, string>, channels: Record<string, { error?: string }>,
+ * @typedef {{ channelOrder: string[], channelMeta?: Array<{ id: string, canLogin?: boolean }>, channelLabels: Record<string, string>, channels: Record<string, { error?: string }>,
  *   channelAccounts: Record<string, Account[]> }} Status
  * @typedef {{ channel: string, accountId: string, code: string, senderId: string, senderName?: string, requestedAt: number, expiresAt: number }} Request
  * @typedef {{ channel: string, accountId: string, senderId: string, senderName?: string, approvedAt: number }} Paired
@@ -38,13 +38,14 @@ export function actOf({ enabled, configured, lifecycle }) {
 }
 
 /** Short facts of an account, in the order shown. @param {Account} account @param {number} now */
-export function factsOf({ identity, lastInboundAt, lastOutboundAt, queueDepth, restarts }, now) {
+export function factsOf({ identity, lastInboundAt, lastOutboundAt, queueDepth, restarts, lifecycle, lastError }, now) {
   return [
     identity,
     lastInboundAt === undefined ? undefined : `last in ${age(lastInboundAt, now)}`,
     lastOutboundAt === undefined ? undefined : `last out ${age(lastOutboundAt, now)}`,
     queueDepth > 0 ? `${count(queueDepth)} waiting to be sent` : undefined,
     restarts > 0 ? plural(restarts, "restart") : undefined,
+    lifecycle === "ready" && lastError !== undefined ? `last error: ${lastError}` : undefined,
   ].filter((fact) => fact !== undefined);
 }
 
@@ -57,6 +58,11 @@ export function sentenceOf({ channelAccounts, channels }) {
   const need = broken + accounts.filter((one) => ["bad", "warn"].includes(stateOf(one).level)).length;
   const needs = need === 0 ? "" : `, ${need === 1 ? "1 needs" : `${count(need)} need`} you`;
   return `${count(ready)} of ${plural(accounts.length, "account")} ready${needs}.`;
+}
+
+/** Can its accounts be signed in here? @param {Status} status @param {string} channel */
+export function canSignIn({ channelMeta = [] }, channel) {
+  return channelMeta.some(({ id, canLogin }) => id === channel && canLogin === true);
 }
 
 /** Name of an account among others. @param {{ label: string, accountId: string, name?: string | undefined }} account */

@@ -45,6 +45,19 @@ export async function changeAccount(word, { channel, accountId }) {
   await readChannels();
 }
 
+/** Stops and starts it. @param {{ channel: string, accountId: string }} account */
+export async function restartAccount(account) {
+  await request("channels.stop", account);
+  await changeAccount("start", account);
+}
+
+/** Clears what a sign-in has stored; the account stops. @param {{ channel: string, accountId: string }} account @returns {Promise<boolean>} false: there was nothing to clear */
+export async function signOutAccount({ channel, accountId }) {
+  const { cleared } = await request("channels.logout", { channel, accountId }, { timeoutMs: 90_000 });
+  await readChannels();
+  return cleared;
+}
+
 /** @param {"approve" | "reject"} word @param {Request} one */
 export async function decide(word, { channel, accountId, code }) {
   await request(`messaging.pairing.${word}`, { channel, accountId, code, ...(word === "approve" ? { notify: true } : {}) });

@@ -1,8 +1,9 @@
 import { batch, signal } from "@preact/signals";
 import { onEvent, onOnline, request } from "./conn.js";
 import { ofTab } from "./env.js";
+import { keptMessages } from "./kept-copy.js";
 import { dropOutgoing, outgoingOf } from "./outbox.js";
-import { patchSession, rememberChat, sessionRow } from "./sessions.js";
+import { keep, patchSession, rememberChat, sessionRow } from "./sessions.js";
 import { isOnline } from "./store.js";
 import { isFromPerson, mergeMessages } from "./turns.js";
 
@@ -56,6 +57,8 @@ function create(key) {
     hasOlder: signal(false),
     isLoaded: signal(false),
     isLoadingOlder: signal(false),
+    /** The messages were kept by this browser, with gaps towards what is stored. */
+    isRestored: false,
     /** The page further back that is being read. */
     olderPage: /** @type {Promise<void> | undefined} */ (undefined),
     error: signal(/** @type {unknown} */ (undefined)),
@@ -82,6 +85,7 @@ export function openChat(key) {
   chats.set(key, chat);
   rememberChat(key);
   if (!known && isOnline.value) void join(chat);
+  if (!known && !isOnline.value) restore(chat);
   for (const [oldKey, old] of chats) {
     if (chats.size <= MAX_CHATS) break;
     if (old.live.value.length > 0 || oldKey === key) continue;
@@ -89,6 +93,15 @@ export function openChat(key) {
     if (isOnline.value) request("sessions.messages.unsubscribe", { key: oldKey }).catch(() => undefined);
   }
   return chat;
+}
+
+/** Without a connection a chat begins with what this browser was told to keep of it. @param {Chat} chat */
+function restore(chat) {
+  const messages = keptMessages(chat.key);
+  if (!messages) return;
+  chat.isRestored = true;
+  chat.messages.value = messages;
+  chat.isLoaded.value = true;
 }
 
 /** Subscribes first, then reads: what happens in between is seen twice, never lost. @param {Chat} chat */
@@ -118,12 +131,15 @@ export function reload(chat) {
 async function refresh(chat) {
   const answer = await request("chat.history", { sessionKey: chat.key, limit: PAGE, maxChars: 200_000 });
   batch(() => {
-    if (chat.sessionId !== undefined && answer.sessionId !== chat.sessionId) chat.messages.value = [];
+    if (chat.isRestored || (chat.sessionId !== undefined && answer.sessionId !== chat.sessionId)) chat.messages.value = [];
+    chat.isRestored = false;
     const isFirst = chat.messages.value.length === 0;
     chat.sessionId = answer.sessionId;
     chat.total.value = answer.totalMessages;
     chat.messages.value = mergeMessages(chat.messages.value, answer.messages).slice(-MAX_MESSAGES);
     if (isFirst) chat.hasOlder.value = answer.hasMore;
+    // A conversation of long ago is in no list that was read.
+    if (answer.sessionInfo && !sessionRow(chat.key)) keep([answer.sessionInfo]);
     adopt(chat, answer.inFlightRun);
     for (const entry of outgoingOf(chat.key)) if (isStored(chat, entry.key)) dropOutgoing(entry.key);
     chat.isLoaded.value = true;

@@ -1,6 +1,6 @@
 import { createBrowserDevice, createClient } from "svc/sdk/client";
 import { browserName } from "./browser-name.js";
-import { base, buildId, kept, newId, ofTab, socketUrl, takeToken } from "./env.js";
+import { base, buildId, kept, newId, ofTab, socketUrl, takeHanded } from "./env.js";
 import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
 
 /** @typedef {import("svc/sdk/client").ClientError} ClientError */
@@ -11,6 +11,8 @@ const caps = ["tool-events", "approvals", "session-scoped-events"];
 
 /** @type {string | undefined} */
 let password;
+/** From a scanned address; good once, so it is kept nowhere. @type {string | undefined} */
+let invitation;
 
 /** @type {Set<() => void>} */
 const onlineListeners = new Set();
@@ -40,8 +42,8 @@ const client = createClient({
 
 /** Starts connecting and keeps at it: also when the network or the tab comes back, and when an address hands over a token. */
 export function startConnection() {
-  adoptToken();
-  addEventListener("hashchange", () => adoptToken() && tryNow());
+  adoptHanded();
+  addEventListener("hashchange", () => adoptHanded() && tryNow());
   addEventListener("online", tryNow);
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && tryNow());
   client.on("health", (payload) => {
@@ -122,6 +124,7 @@ function stateChanged(state) {
     ofTab.remove("token");
     password = undefined;
   }
+  if (state.state === "connected" || state.state === "refused") invitation = undefined;
   if (state.state !== "connected") return;
   const isReturn = hello.value !== undefined;
   hello.value = state.hello;
@@ -139,13 +142,17 @@ function tellOnline() {
 function readAuth() {
   const token = ofTab.get("token");
   if (password) return { password };
-  return token ? { token } : undefined;
+  if (token) return { token };
+  return invitation ? { bootstrapToken: invitation } : undefined;
 }
 
-function adoptToken() {
-  const token = takeToken();
-  if (!token) return false;
-  ofTab.set("token", token);
+function adoptHanded() {
+  const { token, invitation: invited } = takeHanded();
+  // A page that is signed in needs no invitation.
+  if (!token && (!invited || connection.value.state === "connected")) return false;
+  if (token) ofTab.set("token", token);
+  else ofTab.remove("token");
+  invitation = invited;
   password = undefined;
   if (connection.value.state === "refused") dial();
   return true;
@@ -153,8 +160,7 @@ function adoptToken() {
 
 /** After a restart the gateway may serve another page than this one. Failing to ask changes nothing. */
 async function compareBuild() {
-  const auth = readAuth();
-  const secret = auth?.token ?? auth?.password;
+  const secret = password ?? ofTab.get("token");
   const headers = secret ? { Authorization: `Bearer ${secret}` } : undefined;
   const answer = await fetch(`${base}control-ui-config.json`, { ...(headers ? { headers } : {}), cache: "no-cache" }).catch(
     () => undefined,

@@ -2,7 +2,7 @@ import { settle } from "./chat.js";
 import { noteFailure } from "./chat-runs.js";
 import { onOnline, request } from "./conn.js";
 import { newId } from "./env.js";
-import { changeOutgoing, outbox, putOutgoing } from "./outbox.js";
+import { changeOutgoing, heldFiles, holdFiles, outbox, putOutgoing } from "./outbox.js";
 
 /**
  * How messages leave: kept first, then sent, and sent again under the same key on each new connection until they are answered.
@@ -10,10 +10,12 @@ import { changeOutgoing, outbox, putOutgoing } from "./outbox.js";
 
 onOnline(() => void resend());
 
-/** @param {string} sessionKey @param {string} text @returns {string} the run's id */
-export function send(sessionKey, text) {
+/** @param {string} sessionKey @param {string} text @param {import("./attached.js").Attached[]} [files] @returns {string} the run's id */
+export function send(sessionKey, text, files = []) {
   const key = newId();
-  putOutgoing({ key, sessionKey, text, at: Date.now(), state: "sending" });
+  holdFiles(key, files);
+  const parts = files.map(({ kind, name, type }) => ({ kind, name, type }));
+  putOutgoing({ key, sessionKey, text, at: Date.now(), state: "sending", ...(parts.length > 0 ? { files: parts } : {}) });
   void deliver(key);
   return key;
 }
@@ -29,13 +31,22 @@ async function deliver(key) {
   const entry = outbox.value.find((e) => e.key === key);
   if (!entry) return;
   try {
+    const attachments = entry.files ? await attachmentsOf(key) : undefined;
     const params = { sessionKey: entry.sessionKey, message: entry.text, idempotencyKey: key };
-    const answer = await request("chat.send", params);
+    const answer = await request("chat.send", attachments ? { ...params, attachments } : params);
     changeOutgoing(key, { state: "sent" });
     if (answer.status === "ok") await settle(entry.sessionKey, key);
   } catch (error) {
     await refused(entry, /** @type {import("./conn.js").ClientError} */ (error));
   }
+}
+
+/** @param {string} key */
+async function attachmentsOf(key) {
+  const files = heldFiles(key);
+  if (!files) throw new Error("The page was reloaded before its files had left. Press Edit and attach them again.");
+  const { encode } = await import("./attaching.js");
+  return encode(files);
 }
 
 /** @param {import("./turns.js").Outgoing} entry @param {import("./conn.js").ClientError} error */

@@ -16,31 +16,31 @@ export const buildId = root.dataset.build ?? "";
 /** The gateway this page came from, and no other (a `gatewayUrl` in the address is not looked at). */
 export const socketUrl = `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${basePath}`;
 
-/** @type {string | undefined} */
-let handedToken;
+/** @typedef {{ token?: string | undefined, invitation?: string | undefined }} Handed */
 
-/**
- * The token of a `#token=` address, once.
- * @returns {string | undefined}
- */
-export function takeToken() {
+/** @type {Handed} */
+let handed = {};
+
+/** The token of a `#token=` address, or the invitation of a scanned `#invite=` one, once. @returns {Handed} */
+export function takeHanded() {
   readAddress();
-  const token = handedToken;
-  handedToken = undefined;
-  return token;
+  const taken = handed;
+  handed = {};
+  return taken;
 }
 
-/** Takes `#token=` and wipes it, and anything secret or misleading in the query, from the address and the history entry. */
+/** Takes `#token=` and `#invite=` and wipes them, and anything secret or misleading in the query, from the address and the history entry. */
 function readAddress() {
   const url = new URL(location.href);
-  const names = ["token", "password", "gatewayUrl"];
+  const names = ["token", "invite", "password", "gatewayUrl"];
   const hadQuery = names.some((name) => url.searchParams.has(name));
   for (const name of names) url.searchParams.delete(name);
   const fragment = url.hash.startsWith("#/") ? undefined : new URLSearchParams(url.hash.slice(1));
-  const token = fragment?.get("token");
-  if (!token && !hadQuery) return;
-  if (token) {
-    handedToken = token;
+  const [token, invitation] = [fragment?.get("token") || undefined, fragment?.get("invite") || undefined];
+  const isHanded = token !== undefined || invitation !== undefined;
+  if (!isHanded && !hadQuery) return;
+  if (isHanded) {
+    handed = { token, invitation };
     url.hash = "";
   }
   history.replaceState(null, "", url.pathname + url.search + url.hash);

@@ -1,8 +1,21 @@
 import { computed } from "@preact/signals";
 import { approvals } from "./approvals.js";
 import { onEvent, onOnline, request } from "./conn.js";
-import { needingYou, partsOf } from "./parts.js";
-import { defaultModel, health, memory, models, now, plugins, waitingDevices } from "./store.js";
+import { accountsNeeding, partsNeeding, restartReasons } from "./needs-facts.js";
+import { needingYou, nextTry, partsOf } from "./parts.js";
+import {
+  defaultAgentId,
+  defaultModel,
+  health,
+  isOnline,
+  memory,
+  modelStatus,
+  models,
+  now,
+  plugins,
+  waitingDevices,
+  waitingPeople,
+} from "./store.js";
 
 /** Facts about the gateway for the header and the overview, kept fresh by events. */
 
@@ -12,24 +25,43 @@ export const parts = computed(() =>
     plugins: plugins.value,
     models: models.value,
     defaultModel: defaultModel.value,
+    modelStatus: modelStatus.value,
     memory: memory.value,
+    agentId: defaultAgentId.value,
   }),
 );
 
-export const needs = computed(() => needingYou(parts.value));
+export const needs = computed(() => partsNeeding(needingYou(parts.value), health.value));
+/** Accounts of channels that somebody has to mend. */
+export const accountNeeds = computed(() => accountsNeeding(health.value));
+/** Changes that a restart brings into force. */
+export const restartNeeds = computed(() => restartReasons(health.value));
 
-/** Number of things that wait for a person: parts that do not work, requests for approval, devices. */
-export const needsCount = computed(() => needs.value.length + approvals.value.length + waitingDevices.value.length);
+/** Things that wait for a person, by kind. */
+export const needCounts = computed(() => ({
+  parts: needs.value.length,
+  approvals: approvals.value.length,
+  devices: waitingDevices.value.length,
+  people: waitingPeople.value.length,
+  accounts: accountNeeds.value.length,
+  restarts: Math.min(1, restartNeeds.value.length),
+}));
+
+export const needsCount = computed(() => Object.values(needCounts.value).reduce((sum, count) => sum + count, 0));
 
 export function startFacts() {
   onOnline(() => {
-    void read("plugins.list", (answer) => (plugins.value = answer.plugins));
-    void read("models.list", (answer) => (models.value = answer.models));
+    void read("plugins.list", (answer) => (plugins.value = answer?.plugins));
+    void read("models.list", (answer) => (models.value = answer?.models));
+    void readModelStatus();
     void readMemory();
     void readDevices();
+    void readPeople();
   });
   for (const event of ["device.pair.requested", "device.pair.resolved"]) onEvent(event, readDevices);
-  onEvent("plugins.changed", () => void read("plugins.list", (answer) => (plugins.value = answer.plugins)));
+  for (const event of ["messaging.pairing.requested", "messaging.pairing.resolved"]) onEvent(event, readPeople);
+  for (const event of ["models.changed", "health"]) onEvent(event, readModelStatus);
+  onEvent("plugins.changed", () => void read("plugins.list", (answer) => (plugins.value = answer?.plugins)));
   onEvent("memory.progress", (event) => (event.phase === "done" || event.phase === "error") && void readMemory());
   setInterval(() => {
     if (document.visibilityState === "visible") now.value = Date.now();
@@ -37,7 +69,26 @@ export function startFacts() {
 }
 
 function readDevices() {
-  return read("device.pair.list", (answer) => (waitingDevices.value = answer.pending));
+  return read("device.pair.list", (answer) => (waitingDevices.value = answer?.pending ?? []));
+}
+
+function readPeople() {
+  return read("messaging.pairing.list", (answer) => (waitingPeople.value = answer?.requests ?? []));
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let restEnd;
+/** A rest ends a moment before its end is read. */
+const AFTER_REST_MS = 500;
+
+/** No event tells that a rest is over, so it is looked for when its time has come. */
+function readModelStatus() {
+  return read("models.status", (answer) => {
+    modelStatus.value = answer;
+    clearTimeout(restEnd);
+    const next = nextTry(answer, now.peek());
+    if (next !== undefined) restEnd = setTimeout(readModelStatus, next - now.peek() + AFTER_REST_MS);
+  });
 }
 
 function readMemory() {
@@ -45,14 +96,15 @@ function readMemory() {
 }
 
 /**
- * Reads one fact. A missing method or scope leaves no value; a lost connection keeps the old one.
+ * Reads one fact. A missing method or scope leaves no value; a lost connection keeps the old one, and the next one reads again.
  * @param {string} method
- * @param {(answer: any) => void} keep
+ * @param {(answer: any) => void} keep called with undefined where there is nothing to know
  */
 async function read(method, keep) {
   try {
     keep(await request(method));
-  } catch {
-    return;
+  } catch (error) {
+    const isForGood = ["FORBIDDEN", "INVALID_REQUEST"].includes(/** @type {{ code?: string }} */ (error).code ?? "");
+    if (isForGood && isOnline.peek()) keep(undefined);
   }
 }

@@ -26,9 +26,13 @@ export function span(ms) {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+// Making one for each time would take longer than anything that is done with it.
+const clockFormat = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit" });
+const momentFormat = new Intl.DateTimeFormat([], { dateStyle: "long", timeStyle: "short" });
+
 /** Clock time of a moment. @param {number} at */
 export function clock(at) {
-  return new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  return clockFormat.format(at);
 }
 
 /**
@@ -59,7 +63,7 @@ export function plain(text) {
 
 /** Whole date and time, for titles. @param {number} at */
 export function moment(at) {
-  return new Date(at).toLocaleString([], { dateStyle: "long", timeStyle: "short" });
+  return momentFormat.format(at);
 }
 
 /** 1902 → "1,902". @param {number} value */

@@ -7,6 +7,7 @@ import { mainSessionKey } from "./store.js";
 
 export const isPaletteOpen = signal(false);
 export const isHelpOpen = signal(false);
+export const isNeedsOpen = signal(false);
 
 /** Address that Chat leads to: the last session, else the main one. */
 export function chatHome() {
@@ -28,7 +29,10 @@ const afterG = {
   p: () => go("#/plugins"),
   d: () => go("#/devices"),
   a: () => go("#/agents"),
+  e: () => go("#/models"),
   t: () => go("#/schedule"),
+  v: () => go("#/mcp"),
+  f: () => go("#/config"),
   u: () => go("#/usage"),
   l: () => go("#/logs"),
 };
@@ -36,6 +40,7 @@ const afterG = {
 /** @type {Record<string, () => void>} */
 const single = {
   n: startNewSession,
+  y: () => (isNeedsOpen.value = true),
   "?": () => (isHelpOpen.value = true),
   "/": focusSearch,
 };

@@ -29,6 +29,30 @@ function read() {
   return stored === "light" || stored === "dark" ? stored : "system";
 }
 
+/** @type {Promise<unknown> | undefined} */
+let laterSheet;
+
+/** A view, or a part of one, whose looks are no part of the first load. @template {{ default: any }} Module @param {Promise<Module>} view @returns {Promise<Module>} */
+export async function styled(view) {
+  laterSheet ??= loadSheet().catch((error) => {
+    laterSheet = undefined;
+    throw error;
+  });
+  const [module] = await Promise.all([view, laterSheet]);
+  return module;
+}
+
+function loadSheet() {
+  return new Promise((resolve, reject) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = new URL("../later.css", import.meta.url).href;
+    link.onload = resolve;
+    link.onerror = reject;
+    document.head.append(link);
+  });
+}
+
 /** @param {string} query */
 function watch(query) {
   const list = matchMedia(query);

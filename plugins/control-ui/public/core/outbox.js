@@ -14,6 +14,19 @@ const LIFE_MS = 86_400_000;
 
 const entries = signal(load());
 
+/** Bytes of files that go with messages of this tab; they are not kept in the browser. @type {Map<string, import("./attached.js").Attached[]>} */
+const held = new Map();
+
+/** @param {string} key @param {import("./attached.js").Attached[]} files */
+export function holdFiles(key, files) {
+  if (files.length > 0) held.set(key, files);
+}
+
+/** @param {string} key @returns {import("./attached.js").Attached[] | undefined} */
+export function heldFiles(key) {
+  return held.get(key);
+}
+
 export const outbox = computed(() => entries.value);
 export const isOutboxFull = computed(() => entries.value.length >= MAX_ENTRIES);
 
@@ -37,6 +50,7 @@ export function changeOutgoing(key, change) {
 
 /** @param {string} key */
 export function dropOutgoing(key) {
+  held.delete(key);
   kept.remove(PREFIX + key);
   if (entries.value.some((e) => e.key === key)) entries.value = entries.value.filter((e) => e.key !== key);
 }

@@ -51,6 +51,31 @@ export function reasonOf({ error, runtime: { code, reason, state } }) {
   return text === undefined ? undefined : code === undefined ? text : `${code}: ${text}`;
 }
 
+/** Place in its own files that an error begins with, such as `src/index.ts:4:10`. @param {Plugin} plugin @returns {string | undefined} */
+export function placeOf({ error, runtime: { reason } }) {
+  const [place = ""] = (reason ?? error ?? "").split(": ", 1);
+  return /^[^\s:]{1,500}\.[cm]?[jt]sx?(:\d{1,9}){0,2}$/.test(place) ? place : undefined;
+}
+
+/**
+ * Command that installs a plugin by its npm name, the path of its folder or of an archive; undefined for a text that is none of them.
+ * @param {string} text
+ */
+export function installCommand(text) {
+  const source = text.trim();
+  if (source === "" || /\p{Cc}/u.test(source)) return undefined;
+  const isPath = /^[./~]/.test(source) || source.endsWith(".tgz");
+  if (!isPath && /^[a-z][a-z0-9+.-]*:/i.test(source) && !source.startsWith("npm:")) return undefined;
+  return `svc plugins install ${quoted(isPath || source.startsWith("npm:") ? source : `npm:${source}`)}`;
+}
+
+/** One word of a shell; a leading tilde stays open. @param {string} word */
+function quoted(word) {
+  if (/^[\w@%+=:,./~^-]+$/.test(word)) return word;
+  const [head, rest] = word.startsWith("~/") ? ["~/", word.slice(2)] : ["", word];
+  return `${head}'${rest.replaceAll("'", "'\\''")}'`;
+}
+
 /** Further things that an operator should know of it, one sentence each. @param {Plugin} plugin @param {number} now */
 export function notesOf({ runtime, hooks, diagnostics }, now) {
   const { hint, isolation, lastReload, reason } = runtime;

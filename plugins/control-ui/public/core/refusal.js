@@ -26,6 +26,11 @@ export function refusalOf(error, page) {
         reason: `The gateway refused this ${field}. Check that it is complete and belongs to this gateway.`,
         isFailure: true,
       };
+    case "AUTH_BOOTSTRAP_TOKEN_MISMATCH": {
+      const reason =
+        "This code has been used, or has run out. Show a new one where you are signed in, or sign in with the gateway's secret.";
+      return { kind: "secret", field: "secret", reason, isFailure: true };
+    }
     case "AUTH_RATE_LIMITED": {
       const reason = "Too many failed attempts from this address. The gateway refuses further ones until the time is over.";
       return { kind: "secret", field, reason, isFailure: true, retryAfterMs: error.retryAfterMs ?? 60_000 };

@@ -10,6 +10,7 @@ import { signal } from "@preact/signals";
 export const viewNames = {
   overview: "Overview",
   chat: "Chat",
+  explain: "Why did it say that",
   sessions: "Sessions",
   memory: "Memory",
   channels: "Channels",
@@ -17,7 +18,10 @@ export const viewNames = {
   plugins: "Plugins",
   devices: "Devices",
   agents: "Agents",
+  models: "Models",
   schedule: "Schedule",
+  mcp: "MCP servers",
+  config: "Config",
   usage: "Usage",
   logs: "Logs",
   audit: "Audit",
@@ -74,6 +78,20 @@ export function isInMemory({ view, rest, params }) {
 
 export const route = signal(/** @type {Route} */ ({ view: "", rest: "", params: {} }));
 
+/** @typedef {(next: Route, go: () => void) => boolean} Guard asked before another address is shown; `go` leaves without asking again */
+
+/** @type {Guard | undefined} */
+let guard;
+let shown = "";
+
+/** Keeps the present address until `asked` lets it go. @param {Guard} asked @returns {() => void} ends that */
+export function guardLeaving(asked) {
+  guard = asked;
+  return () => {
+    if (guard === asked) guard = undefined;
+  };
+}
+
 /** @param {string} address */
 export function go(address) {
   if (location.hash === address) return;
@@ -92,7 +110,15 @@ export function startRouter() {
 }
 
 function read() {
-  route.value = parseRoute(location.hash);
+  const { hash } = location;
+  const next = parseRoute(hash);
+  const leave = () => {
+    guard = undefined;
+    location.hash = hash;
+  };
+  if (guard && !guard(next, leave)) return history.replaceState(history.state, "", shown);
+  shown = hash;
+  route.value = next;
 }
 
 /** @param {string} text */

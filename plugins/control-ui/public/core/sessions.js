@@ -14,8 +14,10 @@ import { defaultAgentId, defaultModel, mainSessionKey } from "./store.js";
  */
 
 const PAGE = 50;
+/** Rows of each further page of the filtered list. */
+const NEXT_PAGE = 200;
 /** Rows kept in this tab; beyond it the longest untouched ones go. */
-const MAX_ROWS = 1_000;
+const MAX_ROWS = 6_000;
 
 /** Every row known, by key. */
 const rows = signal(/** @type {ReadonlyMap<string, SessionRow>} */ (new Map()));
@@ -83,6 +85,12 @@ export function startSessions() {
   onEvent("sessions.changed", changed);
 }
 
+/** Shows rows that were kept from an earlier connection. @param {SessionRow[]} list */
+export function restoreRecent(list) {
+  keep(list);
+  recentKeys.value = list.map((row) => row.key);
+}
+
 async function loadRecent() {
   try {
     const answer = await request("sessions.subscribe", { limit: PAGE, includeDerivedTitles: true, includeLastMessage: true });
@@ -117,7 +125,13 @@ export async function loadFound({ more = false } = {}) {
   const offset = more ? (found.keys.value?.length ?? 0) : 0;
   found.isLoading.value = true;
   try {
-    const params = { limit: PAGE, offset, includeDerivedTitles: true, includeLastMessage: true, archived: filter === "archived" };
+    const params = {
+      limit: more ? NEXT_PAGE : PAGE,
+      offset,
+      includeDerivedTitles: true,
+      includeLastMessage: true,
+      archived: filter === "archived",
+    };
     const answer = await request("sessions.list", search.trim() === "" ? params : { ...params, search: search.trim() }, { signal: stop });
     if (stop.aborted) return;
     keep(answer.sessions);
@@ -177,7 +191,7 @@ function isUnfiltered() {
 }
 
 /** @param {SessionRow[]} list */
-function keep(list) {
+export function keep(list) {
   const next = new Map(rows.value);
   for (const row of list) {
     next.delete(row.key);

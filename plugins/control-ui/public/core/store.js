@@ -30,10 +30,15 @@ export const plugins = signal(/** @type {PluginInfo[] | undefined} */ (undefined
 export const models = signal(/** @type {ModelInfo[] | undefined} */ (undefined));
 /** Model that answers when a session names none. */
 export const defaultModel = signal(/** @type {{ provider: string, model: string } | undefined} */ (undefined));
+/** Providers, and the models of agents, with their states. */
+export const modelStatus = signal(/** @type {import("./model-facts.js").ModelStatus | undefined} */ (undefined));
 export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
 
 /** Devices that wait for somebody to approve them, by the name that each gives itself. */
 export const waitingDevices = signal(/** @type {Array<{ requestId: string, displayName?: string, clientId: string }>} */ ([]));
+
+/** People on channels who wait to be let in. */
+export const waitingPeople = signal(/** @type {import("./channel-facts.js").Request[]} */ ([]));
 
 /** Reason why writing is not possible now, as a sentence; undefined when it is. */
 export const readOnlyReason = computed(() => {

@@ -3,23 +3,28 @@ import { hitsOf } from "./places.js";
 /**
  * From stored messages, running work and unsent messages to what a transcript shows. Pure.
  *
- * @typedef {{ type: string, text?: string, id?: string, name?: string, arguments?: unknown, mimeType?: string, fileName?: string }} Block
+ * @typedef {{ type: string, text?: string, id?: string, name?: string, arguments?: unknown, mimeType?: string, fileName?: string,
+ *   data?: string, redacted?: boolean }} Block
  * @typedef {{ role: string, content: string | Block[], timestamp: number, provider?: string, model?: string, aborted?: boolean,
  *   sender?: Sender, stopReason?: string, toolCallId?: string, toolName?: string, isError?: boolean, details?: unknown,
  *   __svc?: { id: string, seq: number, runId?: string, kind?: string } }} Message
  * @typedef {{ id: string, name?: string, channel?: string }} Sender
- * @typedef {{ kind: "user", id: string, text: string, images: number, files: string[], at: number, state?: "sending" | "sent" | "failed", error?: string, sender?: Sender }} UserItem
+ * @typedef {{ kind: "image" | "file" | "text", name: string, type: string, content?: string }} Part `content`: base64, or the text; absent when it is not here
+ * @typedef {{ kind: "user", id: string, text: string, images: number, files: string[], parts?: Part[], at: number, state?: "sending" | "sent" | "failed",
+ *   error?: string, sender?: Sender }} UserItem
  * @typedef {{ kind: "system", id: string, about: "heartbeat" | "event" | "summary", text: string, at: number }} SystemItem
  * @typedef {{ kind: "text", id: string, text: string, at: number, isStreaming?: boolean }} TextItem
+ * @typedef {{ kind: "reasoning", id: string, text: string, at: number, isStreaming?: boolean, isSealed?: boolean }} ReasoningItem
  * @typedef {{ kind: "tool", id: string, name: string, args: unknown, at: number, state: "running" | "ok" | "error" | "unknown", text?: string,
- *   details?: unknown, ms?: number }} ToolItem
+ *   progress?: string, details?: unknown, ms?: number }} ToolItem
  * @typedef {{ kind: "note", id: string, level: "info" | "bad", text: string, retry?: string }} NoteItem
- * @typedef {UserItem | SystemItem | TextItem | ToolItem | NoteItem} Item
+ * @typedef {UserItem | SystemItem | TextItem | ReasoningItem | ToolItem | NoteItem} Item
  * @typedef {{ key: string, seq: number, items: Item[], model?: string, isLive: boolean, isStopping?: boolean, startedAt?: number,
  *   position?: number }} Turn `position`: it waits for a place among the runs; 1 is the next one
  * @typedef {{ runId: string, startedAt: number, items: Item[], state: "running" | "stopping" | "ended", note?: NoteItem, model?: string,
  *   position?: number }} LiveRun
- * @typedef {{ key: string, sessionKey: string, text: string, at: number, state: "sending" | "sent" | "failed", error?: string, retry?: boolean }} Outgoing
+ * @typedef {{ key: string, sessionKey: string, text: string, at: number, state: "sending" | "sent" | "failed", error?: string, retry?: boolean,
+ *   files?: Part[] }} Outgoing
  */
 
 /** @param {Message["content"]} content */
@@ -79,15 +84,14 @@ function itemsOf(message, results) {
     return [{ kind: "system", id, about: isBeat ? "heartbeat" : "event", text: isBeat ? text : text.replace(/^System: ?/gm, ""), at }];
   }
   if (message.role === "user") {
-    const blocks = typeof message.content === "string" ? [] : message.content;
-    const images = blocks.filter((b) => b.type === "image").length;
-    const files = blocks.flatMap((b) => (b.type === "file" ? [b.fileName || b.mimeType || "file"] : []));
-    return [{ kind: "user", id, text, images, files, at, ...(message.sender ? { sender: message.sender } : {}) }];
+    const { sender } = message;
+    return [{ ...questionOf(message.content), id, at, ...(sender ? { sender } : {}) }];
   }
   // A text that models read in the place of older messages is nothing that the agent said.
   if (message.__svc?.kind === "compaction") return [{ kind: "system", id, about: "summary", text, at }];
   /** @type {Item[]} */
-  const items = text === "" ? [] : [{ kind: "text", id, text, at }];
+  const items = reasoningOf(message, id);
+  if (text !== "") items.push({ kind: "text", id, text, at });
   for (const block of typeof message.content === "string" ? [] : message.content) {
     if (block.type === "toolCall") items.push(storedTool(block, message, results));
   }
@@ -95,6 +99,56 @@ function itemsOf(message, results) {
   if (message.stopReason === "error")
     items.push({ kind: "note", id: `${id}:error`, level: "bad", text: "The answer was interrupted here" });
   return items;
+}
+
+/** Begins the text of a file that stands in a message. */
+const fileHead = /^\[File(?: ([^\n]{1,255}))?\]\n/;
+
+/** Text of a person, apart from the files that went with it. @param {Message["content"]} content @returns {Omit<UserItem, "id" | "at">} */
+export function questionOf(content) {
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  /** @type {Part[]} */
+  const parts = [];
+  const texts = blocks.flatMap((block) => {
+    const part = partOf(block);
+    if (part) parts.push(part);
+    return !part && block.type === "text" && block.text ? [block.text] : [];
+  });
+  return { kind: "user", text: texts.join("\n\n"), ...countsOf(parts) };
+}
+
+/** @param {Block} block @returns {Part | undefined} */
+function partOf({ type, text = "", mimeType = "", fileName, data }) {
+  const content = data ? { content: data } : {};
+  if (type === "image") return { kind: "image", name: fileName ?? "picture", type: mimeType, ...content };
+  if (type === "file") return { kind: "file", name: fileName || mimeType || "file", type: mimeType, ...content };
+  const head = type === "text" ? fileHead.exec(text) : null;
+  return head ? { kind: "text", name: head[1] ?? "file", type: "text/plain", content: text.slice(head[0].length) } : undefined;
+}
+
+/** @param {Part[]} parts @returns {Pick<UserItem, "images" | "files" | "parts">} */
+function countsOf(parts) {
+  const files = parts.flatMap(({ kind, name }) => (kind === "image" ? [] : [name]));
+  return { images: parts.length - files.length, files, ...(parts.length > 0 ? { parts } : {}) };
+}
+
+/** @param {Message} message @param {string} id @returns {Item[]} */
+function reasoningOf({ content, timestamp }, id) {
+  const blocks = typeof content === "string" ? [] : content.filter(({ type }) => type === "reasoning");
+  if (blocks.length === 0) return [];
+  const text = blocks.flatMap((block) => (block.text ? [block.text] : [])).join("\n\n");
+  return [{ kind: "reasoning", id: `${id}:reasoning`, text, at: timestamp, isSealed: blocks.some(({ redacted }) => redacted === true) }];
+}
+
+/**
+ * True for a question whose run ended without a last word, or in the middle of one, and of which nothing here says why.
+ * @param {Turn} turn
+ */
+export function lacksReason({ key, items, isLive }) {
+  const question = items.find((item) => item.kind === "user");
+  if (isLive || !question || question.state || key.startsWith("m:")) return false;
+  const last = items.at(-1);
+  return last?.kind === "note" ? last.level === "bad" && last.retry === undefined : last?.kind !== "text";
 }
 
 /** @param {Block} block @param {Message} message @param {Map<string, Message>} results @returns {ToolItem} */
@@ -118,7 +172,7 @@ function addOutgoing(turns, out) {
   if (known?.items.some((item) => item.kind === "user")) return;
   const turn = turnFor(turns, out.key, Number.MAX_SAFE_INTEGER);
   /** @type {UserItem} */
-  const item = { kind: "user", id: out.key, text: out.text, images: 0, files: [], at: out.at, state: out.state };
+  const item = { kind: "user", id: out.key, text: out.text, ...countsOf(out.files ?? []), at: out.at, state: out.state };
   turn.items.unshift(out.error === undefined ? item : { ...item, error: out.error });
 }
 
@@ -152,6 +206,8 @@ function modelName({ provider, model }) {
  */
 export function withEvent(run, { stream, ts, data }) {
   if (stream === "assistant") return withText(run, { id: data.itemId ?? "text", text: String(data.text ?? ""), at: ts });
+  if (stream === "reasoning") return withReasoning(run, { id: `${data.itemId}:reasoning`, text: String(data.text ?? ""), at: ts });
+  if (stream === "tool" && data.phase === "update") return withProgress(run, data);
   if (stream === "tool" && data.phase === "start") {
     return withTool(run, { kind: "tool", id: data.toolCallId, name: data.name, args: data.args, at: ts, state: "running" });
   }
@@ -173,6 +229,22 @@ function withText(run, { id, text, at }) {
   /** @type {TextItem} */
   const item = { kind: "text", id, text, at: run.items[i] && "at" in run.items[i] ? run.items[i].at : at, isStreaming: true };
   return { ...run, items: i < 0 ? [...run.items, item] : run.items.with(i, item) };
+}
+
+/** Thought before the text that it leads to. @param {LiveRun} run @param {{ id: string, text: string, at: number }} reasoning @returns {LiveRun} */
+function withReasoning(run, reasoning) {
+  const i = run.items.findIndex((item) => item.id === reasoning.id);
+  /** @type {ReasoningItem} */
+  const item = { kind: "reasoning", ...reasoning, isStreaming: true };
+  return { ...run, items: i < 0 ? [...run.items, item] : run.items.with(i, item) };
+}
+
+/** @param {LiveRun} run @param {any} data @returns {LiveRun} */
+function withProgress(run, { toolCallId, partialResult }) {
+  const known = run.items.find((item) => item.kind === "tool" && item.id === toolCallId);
+  if (known?.kind !== "tool" || known.state !== "running") return run;
+  const progress = textOf(Array.isArray(partialResult?.content) ? partialResult.content : String(partialResult ?? ""));
+  return withTool(run, { ...known, progress });
 }
 
 /** @param {LiveRun} run @param {ToolItem} tool @returns {LiveRun} */
@@ -204,7 +276,7 @@ function withResult(run, data, ts) {
  * @returns {LiveRun}
  */
 export function withoutText(run) {
-  return { ...run, items: run.items.filter((item) => item.kind !== "text") };
+  return { ...run, items: run.items.filter((item) => item.kind !== "text" && item.kind !== "reasoning") };
 }
 
 /**

@@ -33,6 +33,37 @@ export function inOrder({ by, rows }) {
   return [...rows].sort((a, b) => (b.costUsd ?? 0) - (a.costUsd ?? 0) || tokensOf(b) - tokensOf(a) || (a.name < b.name ? -1 : 1));
 }
 
+const MAX_DAYS = 400;
+
+/**
+ * Tokens of each day, also of those on which nothing was used.
+ * @param {Usage} usage by day
+ * @returns {{ days: number[], tokens: number[] }} days as epoch ms at noon, ascending
+ */
+export function tokensByDay({ from, to, rows }) {
+  const known = new Map(rows.map((row) => [row.name, tokensOf(row)]));
+  /** @type {{ days: number[], tokens: number[] }} */
+  const found = { days: [], tokens: [] };
+  const day = new Date(`${from}T12:00:00`);
+  const end = new Date(`${to}T12:00:00`).getTime();
+  for (let i = 0; i < MAX_DAYS && day.getTime() <= end; i += 1) {
+    const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
+    const name = `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
+    found.days.push(day.getTime());
+    found.tokens.push(known.get(name) ?? 0);
+    day.setDate(day.getDate() + 1);
+  }
+  return found;
+}
+
+/** Sentence beneath the chart of days. @param {{ days: number[], tokens: number[] }} known @param {(day: number) => string} sayDay */
+export function daysSentence({ days, tokens }, sayDay) {
+  const most = Math.max(0, ...tokens);
+  if (most === 0) return "No tokens on any of these days.";
+  const used = tokens.filter((one) => one > 0).length;
+  return `${plural(used, "day")} with use, at most ${plural(most, "token")} on ${sayDay(/** @type {number} */ (days[tokens.indexOf(most)]))}.`;
+}
+
 /** A day as a person reads it; other names stay. @param {"day" | "agent" | "model"} by @param {string} name */
 export function nameWords(by, name) {
   const date = by === "day" ? new Date(`${name}T12:00:00`) : undefined;

@@ -120,6 +120,16 @@ export function callOf(address, path) {
   return `curl ${address}/${path} \\\n  -H "Authorization: Bearer $HOOK_TOKEN" \\\n  -d ${bodies[path] ?? "@payload.json"}`;
 }
 
+/** Shorter ones can be guessed: senders are tried from anywhere. */
+const MIN_TOKEN = 16;
+
+/** Problem of a token for senders; undefined for a good one. @param {string} token */
+export function tokenProblem(token) {
+  if (token === "") return "Senders need a token: write one, or have one made.";
+  if (/[^\x21-\x7e]/.test(token)) return "Expected letters, digits and signs, without a space.";
+  return token.length < MIN_TOKEN ? `Expected at least ${MIN_TOKEN} characters.` : undefined;
+}
+
 /** Problems of webhooks that no mapping already shows. @param {Hooks} hooks */
 export function problemsOf({ problems, mappings }) {
   return problems.filter((problem) => !mappings.some(({ broken }) => broken !== undefined && problem.includes(broken)));

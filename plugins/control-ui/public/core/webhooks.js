@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { changeConfig } from "./config-write.js";
 import { request } from "./conn.js";
 import { isOnline } from "./store.js";
 import { filters } from "./webhook-facts.js";
@@ -42,6 +43,34 @@ export async function readWebhooks({ filter, limit }) {
   } catch (error) {
     if (turn === asked && isOnline.value) failure.value = error;
   }
+}
+
+/** Is there a token for senders already? Its value is not told. */
+export async function hasToken() {
+  const { config, parsed } = await request("config.get");
+  return (config ?? parsed)?.hooks?.token !== undefined;
+}
+
+/** A token that nobody guesses: 32 random bytes. */
+export function randomToken() {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+/**
+ * Switches webhooks on. The token is sent once and not kept here.
+ * @param {string | undefined} token undefined: the one there is
+ * @returns {Promise<string[]>} paths that wait for a restart
+ */
+export async function switchOn(token) {
+  const hooks = { enabled: true, ...(token === undefined ? {} : { token }) };
+  const { pendingRestart } = await changeConfig(() => ({ patch: { hooks } }));
+  const { filter = "all", limit = PAGE } = deliveries.value ?? {};
+  await readWebhooks({ filter, limit });
+  return pendingRestart;
 }
 
 /** The text of one that is still kept. @param {string} uid @returns {Promise<string | undefined>} */

@@ -1,12 +1,34 @@
 import { useState } from "preact/hooks";
 import { html } from "../core/html.js";
-import { chatHome, isHelpOpen, isPaletteOpen, startNewSession } from "../core/keys.js";
+import { chatHome, isHelpOpen, isNeedsOpen, isPaletteOpen, startNewSession } from "../core/keys.js";
 import { setTheme, theme } from "../core/look.js";
 import { chatAddress, go, route } from "../core/router.js";
 import { recent, stopSession, titleOf } from "../core/sessions.js";
-import { defaultAgentId, readOnlyReason } from "../core/store.js";
+import { defaultAgentId, noAdminReason, readOnlyReason } from "../core/store.js";
 import { Dialog } from "./dialog.js";
-import { Bars, Chat, Home, Hook, Info, Key, Lines, List, Note, People, Person, Phone, Plug, Plus, Shield, Stop, Time } from "./icons.js";
+import {
+  Bars,
+  Chat,
+  Chip,
+  Home,
+  Hook,
+  Info,
+  Key,
+  Lines,
+  List,
+  Note,
+  People,
+  Person,
+  Phone,
+  Plug,
+  Plus,
+  Server,
+  Shield,
+  Sliders,
+  Stop,
+  Time,
+  Warn,
+} from "./icons.js";
 
 /** @typedef {{ id: string, word: string, note?: string, icon: any, run: () => void }} Entry */
 
@@ -66,14 +88,19 @@ function entries() {
     { id: "plugins", word: "Plugins", note: "g p", icon: Plug, run: () => go("#/plugins") },
     { id: "devices", word: "Devices", note: "g d", icon: Phone, run: () => go("#/devices") },
     { id: "agents", word: "Agents", note: "g a", icon: Person, run: () => go("#/agents") },
+    { id: "models", word: "Models", note: "g e", icon: Chip, run: () => go("#/models") },
     { id: "schedule", word: "Schedule", note: "g t", icon: Time, run: () => go("#/schedule") },
+    { id: "mcp", word: "MCP servers", note: "g v", icon: Server, run: () => go("#/mcp") },
+    { id: "config", word: "Config", note: "g f", icon: Sliders, run: () => go("#/config") },
     { id: "logs", word: "Logs", note: "g l", icon: Lines, run: () => go("#/logs") },
     { id: "usage", word: "Usage", note: "g u", icon: Bars, run: () => go("#/usage") },
     { id: "audit", word: "Audit", icon: Shield, run: () => go("#/audit") },
     { id: "about", word: "About", icon: Info, run: () => go("#/about") },
     ...(readOnlyReason.value ? [] : [{ id: "new", word: "New session", note: "n", icon: Plus, run: startNewSession }]),
     ...(inChat && !readOnlyReason.value ? [{ id: "stop", word: "Stop the answer", icon: Stop, run: () => void stopSession(inChat) }] : []),
+    ...(noAdminReason.value ? [] : [{ id: "add-model", word: "Add a provider of models", icon: Plus, run: () => go("#/models?add=1") }]),
     { id: "theme", word: `Appearance: ${nextTheme()}`, icon: Info, run: () => setTheme(nextTheme()) },
+    { id: "needs", word: "Needs you", note: "y", icon: Warn, run: () => (isNeedsOpen.value = true) },
     { id: "keys", word: "Keyboard keys", note: "?", icon: Key, run: () => (isHelpOpen.value = true) },
     ...(recent.value ?? []).map((row) => ({
       id: `s-${row.key}`,

@@ -1,5 +1,6 @@
+import { useState } from "preact/hooks";
 import { signOut } from "../core/conn.js";
-import { buildId, forgetBrowser } from "../core/env.js";
+import { buildId, forgetBrowser, kept } from "../core/env.js";
 import { span } from "../core/format.js";
 import { html } from "../core/html.js";
 import { setTheme, theme } from "../core/look.js";
@@ -14,6 +15,7 @@ const licences = [
   ["htm", "Apache-2.0"],
   ["@preact/signals", "MIT"],
   ["marked", "MIT"],
+  ["uPlot", "MIT"],
 ];
 
 export default function About() {
@@ -31,6 +33,7 @@ export default function About() {
           (name) =>
             html`<button key=${name} type="button" aria-pressed=${theme.value === name} onClick=${() => setTheme(name)}>${name === "system" ? "As the system" : name === "light" ? "Light" : "Dark"}</button>`,
         )}</div>
+        <${Offline} />
         <p class="muted small">Kept here: the token and unsaved forms until the tab closes; drafts and messages on their way until they are sent.</p>
         <div class="actions"><${Button} kind="danger" onClick=${forget}>Forget this browser<//></div>
       </div>
@@ -43,6 +46,27 @@ export default function About() {
       <p class="inside muted small">This page contains ${licences.map(([name, licence]) => `${name} (${licence})`).join(", ")}.</p>
     </section>
   </div>`;
+}
+
+/** Switch of reading without a network. */
+function Offline() {
+  const [isOn, setOn] = useState(kept.get("offline") === "1");
+  const [failed, setFailed] = useState("");
+  const change = async () => {
+    setFailed("");
+    try {
+      const { canKeep, forgetOffline, keepOffline } = await import("../core/offline.js");
+      if (isOn) await forgetOffline();
+      else if (!canKeep()) throw new Error("This browser has service workers over HTTPS only.");
+      else await keepOffline();
+      setOn(!isOn);
+    } catch (error) {
+      setFailed(/** @type {Error} */ (error).message);
+    }
+  };
+  return html`<div class="actions"><${Button} aria-pressed=${isOn} onClick=${change}>Keep for reading offline<//></div>
+    <p class="muted small">${isOn ? "The page, the newest sessions and the chats that were open are kept in this browser, readable for whoever uses it." : "Off: without a connection there is nothing to read after a reload."}</p>
+    ${failed && html`<p class="notice bad" role="alert">Not kept: ${failed}</p>`}`;
 }
 
 /** @returns {Array<[string, string]>} */
@@ -62,10 +86,12 @@ function factsNow() {
 function forget() {
   ask({
     title: "Forget this browser?",
-    text: "Removes the token, drafts, unsent messages and settings of this page. Nothing on the gateway changes.",
+    text: "Removes the token, drafts, unsent messages, settings and what is kept for reading offline. Nothing on the gateway changes.",
     action: "Forget",
     isDanger: true,
-    run: () => {
+    run: async () => {
+      const { forgetOffline } = await import("../core/offline.js");
+      await forgetOffline();
       signOut();
       forgetBrowser();
       location.replace(location.pathname);

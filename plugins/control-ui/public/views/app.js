@@ -2,7 +2,8 @@ import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { base, buildId, ofTab } from "../core/env.js";
 import { html } from "../core/html.js";
-import { isHelpOpen, isPaletteOpen } from "../core/keys.js";
+import { isHelpOpen, isNeedsOpen, isPaletteOpen } from "../core/keys.js";
+import { styled } from "../core/look.js";
 import { chatAddress, isInMemory, replace, route } from "../core/router.js";
 import { lastChatKey, running } from "../core/sessions.js";
 import { connection, hasNewBuild, health, hello, isOnline } from "../core/store.js";
@@ -14,15 +15,19 @@ import { startTitle } from "./title.js";
 /** Views by name; each is fetched when it is first seen. @type {Record<string, Load>} */
 const views = {
   overview: () => import("./overview.js"),
-  chat: () => import("./chat/page.js"),
+  chat: () => styled(import("./chat/page.js")),
+  explain: () => styled(import("./explain/page.js")),
   sessions: () => import("./sessions.js"),
-  memory: () => import("./memory/page.js"),
+  memory: () => styled(import("./memory/page.js")),
   channels: () => styled(import("./channels/page.js")),
   webhooks: () => styled(import("./webhooks/page.js")),
   plugins: () => styled(import("./plugins/page.js")),
   devices: () => styled(import("./devices/page.js")),
   agents: () => styled(import("./agents/page.js")),
+  models: () => styled(import("./models/page.js")),
   schedule: () => styled(import("./schedule/page.js")),
+  mcp: () => styled(import("./mcp/page.js")),
+  config: () => styled(import("./config/page.js")),
   usage: () => styled(import("./usage/page.js")),
   logs: () => styled(import("./logs/page.js")),
   audit: () => styled(import("./audit/page.js")),
@@ -32,6 +37,7 @@ const overlays = {
   signIn: () => import("./sign-in.js"),
   palette: () => import("../ui/palette.js"),
   help: () => import("../ui/key-help.js"),
+  needs: () => styled(import("./needs/panel.js")),
 };
 
 /** A module of this build is gone: the gateway serves another one. */
@@ -68,6 +74,7 @@ export function App() {
     ${!mustSignIn && html`<${BottomBar} />`}
     ${isPaletteOpen.value && !mustSignIn && html`<${Lazy} load=${overlays.palette} />`}
     ${isHelpOpen.value && html`<${Lazy} load=${overlays.help} />`}
+    ${isNeedsOpen.value && !mustSignIn && html`<${Lazy} load=${overlays.needs} />`}
   `;
 }
 
@@ -80,7 +87,7 @@ function Gate() {
 function CurrentView() {
   // A file that was opened from the chat is shown beside it.
   const view = route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
-  const load = views[view];
+  const load = Object.hasOwn(views, view) ? views[view] : undefined;
   if (view === "") return html`<${Waiting} />`;
   if (!load) {
     return html`<div class="page"><${Notice} level="warn"><p>There is no page at this address.</p>
@@ -106,30 +113,6 @@ async function fetchView(load) {
   }
 }
 
-/** @type {Promise<unknown> | undefined} */
-let laterSheet;
-
-/** A view whose looks are no part of the first load. @param {Promise<{ default: any }>} view */
-async function styled(view) {
-  laterSheet ??= loadSheet().catch((error) => {
-    laterSheet = undefined;
-    throw error;
-  });
-  const [module] = await Promise.all([view, laterSheet]);
-  return module;
-}
-
-function loadSheet() {
-  return new Promise((resolve, reject) => {
-    const link = document.createElement("link");
-    link.rel = "stylesheet";
-    link.href = new URL("../later.css", import.meta.url).href;
-    link.onload = resolve;
-    link.onerror = reject;
-    document.head.append(link);
-  });
-}
-
 /** A file that is missing while the gateway answers belongs to another build; a gateway that is away has none to give. */
 async function noteMissingFile() {
   const page = await fetch(base, { cache: "no-store" }).catch(() => undefined);
@@ -148,7 +131,9 @@ function Lazy({ load }) {
 
 /** Reloads only when nothing is typed and nothing is being written, and once per build. */
 function reloadWhenIdle() {
-  const isTyped = [...document.querySelectorAll("textarea, input")].some((field) => /** @type {HTMLInputElement} */ (field).value !== "");
+  const isTyped =
+    document.querySelector(".tray-files") !== null ||
+    [...document.querySelectorAll("textarea, input")].some((field) => /** @type {HTMLInputElement} */ (field).value !== "");
   if (isTyped || running.value.length > 0 || ofTab.get("reloaded") === buildId) return;
   ofTab.set("reloaded", buildId);
   location.reload();

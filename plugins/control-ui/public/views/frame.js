@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { tryNow } from "../core/conn.js";
 import { needsCount } from "../core/facts.js";
 import { html } from "../core/html.js";
-import { chatHome, isPaletteOpen } from "../core/keys.js";
+import { chatHome, isNeedsOpen, isPaletteOpen } from "../core/keys.js";
 import { isNarrow } from "../core/look.js";
 import { isInMemory, route, viewNames } from "../core/router.js";
 import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
@@ -12,6 +12,7 @@ import {
   Back,
   Bars,
   Chat,
+  Chip,
   Home,
   Hook,
   Info,
@@ -24,7 +25,9 @@ import {
   Phone,
   Plug,
   Search,
+  Server,
   Shield,
+  Sliders,
   Time,
   Warn,
 } from "../ui/icons.js";
@@ -42,7 +45,7 @@ export function Header() {
           : html`<span>${hello.value ? gatewayName.value : location.host}</span>`
       }
     </p>
-    ${hello.value && needsCount.value > 0 && html`<${NeedsYou} />`}
+    ${hello.value && html`<${NeedsYou} />`}
     ${
       hello.value &&
       html`<${Button} kind="quiet find" icon=${Search} label="Search and commands" onClick=${() => (isPaletteOpen.value = true)} />`
@@ -69,11 +72,13 @@ function BackLink({ view }) {
 
 function NeedsYou() {
   const count = needsCount.value;
-  // On the overview itself the address stays the same: the list is brought into view instead.
-  const show = () => document.getElementById("needs-you")?.scrollIntoView({ block: "start" });
-  return html`<a class="button slim needs" href="#/overview" aria-label=${`Needs you: ${count}`} onClick=${show}>
-    <${Warn} /><span class="wide">Needs you</span> ${count}
-  </a>`;
+  // Announced when the number changes; the region has to be there before.
+  return html`<span class="sr-only" aria-live="polite">${count > 0 ? `Needs you: ${count}` : ""}</span>
+    ${
+      count > 0 &&
+      html`<${Button} kind="slim needs" icon=${Warn} label=${`Needs you: ${count}`} aria-haspopup="dialog" onClick=${() => (isNeedsOpen.value = true)}>
+        <span class="wide">Needs you</span> ${count}<//>`
+    }`;
 }
 
 function Connection() {
@@ -106,7 +111,20 @@ const daily = { overview: Home, chat: Chat, sessions: List, memory: Note };
 const groups = [
   { views: daily },
   { word: "Connections", views: { channels: People, webhooks: Hook, plugins: Plug, devices: Phone } },
-  { word: "Operate", views: { agents: Person, schedule: Time, usage: Bars, logs: Lines, audit: Shield, about: Info } },
+  {
+    word: "Operate",
+    views: {
+      agents: Person,
+      models: Chip,
+      schedule: Time,
+      mcp: Server,
+      config: Sliders,
+      usage: Bars,
+      logs: Lines,
+      audit: Shield,
+      about: Info,
+    },
+  },
 ];
 
 export function Rail() {
@@ -131,7 +149,8 @@ export function BottomBar() {
 }
 
 function currentView() {
-  return route.value.view === "memory" && !isInMemory(route.value) ? "chat" : route.value.view;
+  const { view } = route.value;
+  return view === "explain" || (view === "memory" && !isInMemory(route.value)) ? "chat" : view;
 }
 
 /** @param {string} id */

@@ -1,9 +1,12 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { answerApproval, answerErrors, approvals, factsOf } from "../core/approvals.js";
 import { exampleQuestions } from "../core/examples.js";
-import { needs, needsCount, parts } from "../core/facts.js";
-import { age, clock, plain, plural, span } from "../core/format.js";
+import { needCounts, needs, needsCount, parts } from "../core/facts.js";
+import { age, clock, plain, span } from "../core/format.js";
 import { html } from "../core/html.js";
+import { styled } from "../core/look.js";
+import { needWords } from "../core/needs-facts.js";
+import { needsModel, tryWords } from "../core/parts.js";
 import { chatAddress, go } from "../core/router.js";
 import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
 import {
@@ -11,6 +14,8 @@ import {
   lastOnlineAt,
   mainSessionKey,
   memory,
+  modelStatus,
+  noAdminReason,
   noApprovalReason,
   now,
   readOnlyReason,
@@ -22,6 +27,8 @@ import { Stop } from "../ui/icons.js";
 import { Failure, Waiting } from "../ui/states.js";
 
 const LATEST = 6;
+/** Charts come after everything that says what is wrong now. */
+const CHARTS_AFTER_MS = 1_500;
 
 /** Overview: current problems, work in progress, and a place to ask. */
 export default function Overview() {
@@ -29,23 +36,47 @@ export default function Overview() {
     <${Sentence} />
     ${approvals.value.length > 0 && html`<${Approvals} />`}
     ${waitingDevices.value.length > 0 && html`<${Devices} />`}
+    <${FirstModel} />
     <${AskBox} />
     <div class="columns">
       <${Parts} />
       <div class="stack"><${Running} /><${Latest} /></div>
     </div>
+    <${LaterCharts} />
   </div>`;
 }
 
-/** "Everything works.", "2 parts need you." or "1 request waits for your approval." */
-function whatNeedsYou() {
-  const [failing, waiting, devices] = [needs.value.length, approvals.value.length, waitingDevices.value.length];
-  const sentences = [
-    failing > 0 && `${plural(failing, "part")} ${failing === 1 ? "needs" : "need"} you.`,
-    waiting > 0 && `${plural(waiting, "request")} ${waiting === 1 ? "waits" : "wait"} for your approval.`,
-    devices > 0 && `${plural(devices, "device")} ${devices === 1 ? "asks" : "ask"} to be paired.`,
-  ];
-  return sentences.filter(Boolean).join(" ") || "Everything works.";
+/** @type {any} */
+let fetchedCharts;
+
+/** Charts, fetched when the place for them is first seen. */
+function LaterCharts() {
+  const place = useRef(/** @type {HTMLElement | null} */ (null));
+  const [Charts, setCharts] = useState(() => fetchedCharts);
+  useEffect(() => {
+    if (Charts || !isOnline.value) return;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const load = () =>
+      styled(import("./charts.js")).then(
+        (module) => {
+          fetchedCharts = module.default;
+          setCharts(() => fetchedCharts);
+        },
+        () => undefined, // the next connection tries again
+      );
+    const seen = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      seen.disconnect();
+      timer = setTimeout(load, CHARTS_AFTER_MS);
+    });
+    seen.observe(/** @type {HTMLElement} */ (place.current));
+    return () => {
+      seen.disconnect();
+      clearTimeout(timer);
+    };
+  }, [isOnline.value]);
+  return Charts ? html`<${Charts} />` : html`<div ref=${place} class="charts-place"></div>`;
 }
 
 function Sentence() {
@@ -56,7 +87,7 @@ function Sentence() {
   }
   return html`<div class="sentence">
     <i class=${`dot ${count === 0 ? "ok" : isWorse ? "bad" : "warn"}`}></i>
-    <h1>Running for ${span(uptimeMs.value)}. ${whatNeedsYou()}</h1>
+    <h1>Running for ${span(uptimeMs.value)}. ${needWords(needCounts.value)}</h1>
   </div>`;
 }
 
@@ -67,8 +98,8 @@ function Approvals() {
   </section>`;
 }
 
-/** @param {{ approval: import("../core/approvals.js").Approval }} props */
-function ApprovalCard({ approval }) {
+/** Card of one request, answered in place. @param {{ approval: import("../core/approvals.js").Approval }} props */
+export function ApprovalCard({ approval }) {
   const { title, command, description, details, expires, canAlways } = factsOf(approval, now.value);
   const [isSent, setSent] = useState(false);
   const error = answerErrors.value[approval.id];
@@ -102,6 +133,22 @@ function Devices() {
       ({ requestId, displayName, clientId }) =>
         html`<li key=${requestId} class="row-line"><span class="cut">${displayName ?? clientId}</span></li>`,
     )}</ul>
+  </section>`;
+}
+
+/** Offer of a first language model. Its form is no part of the first load; once it is there it stays until it is put away. */
+function FirstModel() {
+  const [Form, setForm] = useState(/** @type {any} */ (undefined));
+  if (Form) return html`<${Form} isOpen=${true} onClose=${() => setForm(undefined)} />`;
+  if (!needsModel(modelStatus.value)) return null;
+  const begin = () =>
+    styled(import("./models/first-run.js")).then(
+      (module) => setForm(() => module.default),
+      () => undefined,
+    );
+  return html`<section class="panel" aria-labelledby="first-run">
+    <header><h2 id="first-run">No language model yet</h2><${Button} kind="primary slim" blocked=${noAdminReason.value} onClick=${begin}>Add a model<//></header>
+    <p class="inside muted">Until one is added, answers quote your notes.</p>
   </section>`;
 }
 
@@ -153,7 +200,9 @@ function PartRow({ part }) {
     </div>
     ${part.reason && html`<p class="reason">${part.reason}</p>`}
     ${part.hint && html`<p class="hint muted small">${part.hint}</p>`}
+    ${part.until !== undefined && part.until > now.value && html`<p class="hint muted small">${tryWords(part.until, now.value)}</p>`}
     ${part.command && html`<${Command} command=${part.command} />`}
+    ${part.link && html`<p class="hint small"><a href=${part.link.href}>${part.link.word}</a></p>`}
   </li>`;
 }
 

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { plural } from "../core/format.js";
 import { html } from "../core/html.js";
 import { go, route } from "../core/router.js";
@@ -17,8 +17,13 @@ import { Archive, Pencil, Pin, Reset, Trash } from "../ui/icons.js";
  */
 export function SessionMenu({ row, id, icon }) {
   const menu = useRef(/** @type {HTMLElement | null} */ (null));
+  // Most rows are never asked for what they can do.
+  const [isUsed, setUsed] = useState(false);
   /** @param {Event} event */
-  const place = (event) => putBeside(/** @type {HTMLElement} */ (menu.current), /** @type {HTMLElement} */ (event.currentTarget));
+  const place = (event) => {
+    setUsed(true);
+    putBeside(/** @type {HTMLElement} */ (menu.current), /** @type {HTMLElement} */ (event.currentTarget));
+  };
   /** @param {any} IconView @param {string} word @param {() => unknown} act @param {{ blocked?: string | undefined, isDanger?: boolean }} [options] */
   const entry = (
     IconView,
@@ -34,14 +39,17 @@ export function SessionMenu({ row, id, icon }) {
   const write = { blocked: readOnlyReason.value };
   const admin = { blocked: noAdminReason.value, isDanger: true };
   const isMain = row.key === mainSessionKey.value;
+  const entries = () => html`
+    ${entry(Pencil, "Rename", () => rename(row), write)}
+    ${entry(Pin, row.pinned ? "Unpin" : "Pin", () => change(row, { pinned: !row.pinned }), write)}
+    ${entry(Archive, row.archived ? "Take out of the archive" : "Archive", () => change(row, { archived: !row.archived }), write)}
+    ${entry(Reset, "Reset", () => reset(row), admin)}
+    ${isMain ? null : entry(Trash, "Delete", () => remove(row), admin)}
+  `;
   return html`
     <${Button} kind="quiet" icon=${icon} label=${`Actions for ${titleOf(row)}`} popovertarget=${id} aria-haspopup="menu" onClick=${place} />
     <div ref=${menu} id=${id} popover class="menu" role="menu" aria-label=${`Actions for ${titleOf(row)}`}>
-      ${entry(Pencil, "Rename", () => rename(row), write)}
-      ${entry(Pin, row.pinned ? "Unpin" : "Pin", () => change(row, { pinned: !row.pinned }), write)}
-      ${entry(Archive, row.archived ? "Take out of the archive" : "Archive", () => change(row, { archived: !row.archived }), write)}
-      ${entry(Reset, "Reset", () => reset(row), admin)}
-      ${isMain ? null : entry(Trash, "Delete", () => remove(row), admin)}
+      ${isUsed && entries()}
     </div>
   `;
 }

@@ -7,11 +7,14 @@ import { byTime, found, loadFound, sessionRow, setQuery, titleOf } from "../core
 import { isOnline, lastOnlineAt, now, readOnlyReason } from "../core/store.js";
 import { Button } from "../ui/button.js";
 import { More, Pin, Plus, Search } from "../ui/icons.js";
+import { PageList } from "../ui/list.js";
 import { Failure, Waiting } from "../ui/states.js";
 import { SessionMenu } from "./session-menu.js";
 
 const filters = /** @type {const} */ (["all", "running", "unread", "archived"]);
 const SEARCH_PAUSE_MS = 200;
+/** Height of a row that was not drawn yet. */
+const ROW_PX = 87;
 
 export default function Sessions() {
   const { q: search = "", f = "all" } = route.value.params;
@@ -53,7 +56,7 @@ function Found({ filter, search }) {
   return html`
     ${!isOnline.value && html`<p class="muted small">As of ${clock(lastOnlineAt.value)}.</p>`}
     <section class="panel" aria-label="Session list" onPointerEnter=${rows.hold} onPointerLeave=${rows.release}>
-      <ul class="rows big">${rows.list.map((row) => html`<${Row} key=${row.key} row=${row} />`)}</ul>
+      <${PageList} rows=${rows.list} kind="big" rowHeight=${ROW_PX} draw=${(/** @type {any} */ row) => html`<${Row} key=${row.key} row=${row} />`} />
     </section>
     <div class="foot">
       <span class="muted small">${count(rows.list.length)} of ${count(filter === "running" || filter === "unread" ? rows.list.length : found.total.value)}</span>
@@ -75,15 +78,13 @@ function rowsOf(filter) {
  * @param {import("../core/sessions.js").SessionRow[]} sorted
  */
 function useCalmOrder(sorted) {
-  const held = useRef(/** @type {string[] | undefined} */ (undefined));
+  const held = useRef(/** @type {ReadonlyMap<string, number> | undefined} */ (undefined));
   const [, redraw] = useState(0);
   const order = held.current;
-  const list = order
-    ? [...sorted].sort((a, b) => (order.indexOf(a.key) + 1 || sorted.length + 1) - (order.indexOf(b.key) + 1 || sorted.length + 1))
-    : sorted;
+  const list = order ? [...sorted].sort((a, b) => (order.get(a.key) ?? sorted.length) - (order.get(b.key) ?? sorted.length)) : sorted;
   return {
     list,
-    hold: () => (held.current = sorted.map((row) => row.key)),
+    hold: () => (held.current = new Map(sorted.map((row, i) => [row.key, i]))),
     release: () => {
       held.current = undefined;
       redraw((n) => n + 1);

@@ -4,12 +4,13 @@ import { route, viewNames } from "../core/router.js";
 import { titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, hello } from "../core/store.js";
 
-/** The tab says what is open, how much is unread, and by a dot on the icon whether something is wrong. */
+/** The tab says what is open, how much is unread or needs somebody, and by a dot on the icon whether something is wrong. */
 export function startTitle() {
   const icon = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
   const plain = icon?.href ?? "";
   effect(() => {
-    document.title = `${unreadCount.value > 0 ? `(${unreadCount.value}) ` : ""}${titleNow()} · svc`;
+    const waiting = unreadCount.value + needsCount.value;
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${titleNow()} · svc`;
   });
   effect(() => {
     if (!icon) return;
@@ -22,8 +23,9 @@ export function startTitle() {
 function titleNow() {
   const { view, rest } = route.value;
   if (view === "chat") return titleOfKey(rest);
+  if (view === "memory" && rest === "new") return "New note";
   if (view === "memory") return rest.split("/").at(-1) || "Memory";
-  return viewNames[view] ?? "Control UI";
+  return Object.hasOwn(viewNames, view) ? viewNames[view] : "Control UI";
 }
 
 /** The icon as a data address with a dot in the corner. @param {string} colour a computed `light-dark()` or plain colour */

@@ -5,7 +5,7 @@ import { onEvent } from "../../core/conn.js";
 import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isOnline, lastOnlineAt } from "../../core/store.js";
-import { Command } from "../../ui/button.js";
+import { Later } from "../../ui/later.js";
 import { Trouble } from "../../ui/reading.js";
 import { Waiting } from "../../ui/states.js";
 import { Accounts } from "./accounts.js";
@@ -13,6 +13,8 @@ import { People } from "./people.js";
 
 /** While the page is seen, an account that is lost or comes back is to be seen soon. */
 const READ_EVERY_MS = 3_000;
+
+const setUp = () => import("./set-up.js");
 
 /** Page of the channels: how the accounts are, who waits to be let in, and a test message. */
 export default function ChannelsPage() {
@@ -37,17 +39,12 @@ export default function ChannelsPage() {
     ${failure.value ? html`<${Trouble} error=${failure.value} what="channels" plugin="messaging" onRetry=${readChannels} />` : null}
     ${!list && !failure.value && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${4} /></div></section>`}
     ${list && html`<${People} known=${pairing.value} failure=${pairingFailure.value} />`}
-    ${list && (list.channelOrder.length === 0 ? html`<${SetUp} />` : html`<${Accounts} list=${list} />`)}
+    ${list && list.channelOrder.length > 0 && html`<${Accounts} list=${list} />`}
+    ${list && html`<${Later} load=${setUp} present=${inUse(list)} />`}
   </div>`;
 }
 
-function SetUp() {
-  return html`<section class="panel" aria-labelledby="set-up">
-    <header><h2 id="set-up">Set one up</h2></header>
-    <div class="inside stack">
-      <p>A channel lets people talk to the agent where they already are. This command installs what one needs and says what its account takes:</p>
-      <${Command} command="svc channels add irc" />
-      <p class="muted small">The account appears here as soon as it is in the config; nothing is restarted.</p>
-    </div>
-  </section>`;
+/** Channels that have a section already, also one that does not work. @param {import("../../core/channel-facts.js").Status} list */
+function inUse({ channelOrder, channelAccounts, channels }) {
+  return channelOrder.filter((id) => (channelAccounts[id] ?? []).length > 0 || channels[id]?.error !== undefined);
 }

@@ -1,16 +1,19 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../core/html.js";
+import { inAFrame } from "../../ui/list.js";
 
-const MARGIN = "1500px 0px";
+const MARGIN = "1000px 0px";
 
 /**
  * A stretch of a long transcript: drawn while it is near the view, otherwise as empty space of the height it had.
- * @param {{ children?: any, isKept: boolean, root: { current: HTMLElement | null } }} props `isKept`: something in it is still growing
+ * @param {{ draw: () => any, isKept: boolean, root: { current: HTMLElement | null }, estimate?: number | undefined }} props `isKept`: something in it is still growing;
+ *   `estimate`: height in px of one that is not drawn before it is near
  */
-export function Block({ children, isKept, root }) {
+export function Block({ draw, isKept, root, estimate }) {
   const ref = useRef(/** @type {HTMLElement | null} */ (null));
-  const height = useRef(0);
-  const [isNear, setNear] = useState(true);
+  const height = useRef(estimate ?? 0);
+  const [isNear, setNear] = useState(estimate === undefined);
+  const wanted = useRef(isNear);
   useEffect(() => {
     const element = /** @type {HTMLElement} */ (ref.current);
     const watcher = new IntersectionObserver(
@@ -18,7 +21,9 @@ export function Block({ children, isKept, root }) {
         if (!entry) return;
         if (!entry.isIntersecting) height.current = entry.boundingClientRect.height;
         // Nothing has a height while the view is hidden.
-        setNear(entry.isIntersecting || height.current === 0);
+        wanted.current = entry.isIntersecting || height.current === 0;
+        if (wanted.current) inAFrame(() => setNear(wanted.current));
+        else setNear(false);
       },
       { root: root.current, rootMargin: MARGIN },
     );
@@ -30,5 +35,5 @@ export function Block({ children, isKept, root }) {
   useLayoutEffect(() => {
     if (ref.current) ref.current.style.height = isDrawn ? "" : `${height.current}px`;
   }, [isDrawn]);
-  return html`<div ref=${ref} class="block">${isDrawn ? children : null}</div>`;
+  return html`<div ref=${ref} class="block">${isDrawn ? draw() : null}</div>`;
 }

@@ -1,34 +1,44 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { attach, attachedTo, takeAttached } from "../../core/attached.js";
 import { stop } from "../../core/chat-runs.js";
 import { send } from "../../core/delivery.js";
 import { readDraft, writeDraft } from "../../core/drafts.js";
 import { html } from "../../core/html.js";
 import { isCoarse } from "../../core/look.js";
 import { isOutboxFull } from "../../core/outbox.js";
+import { recall } from "../../core/recall.js";
 import { readOnlyReason } from "../../core/store.js";
-import { isFromPerson, textOf } from "../../core/turns.js";
 import { Button } from "../../ui/button.js";
-import { Send, Stop } from "../../ui/icons.js";
+import { Plus, Send, Stop } from "../../ui/icons.js";
+import { Later } from "../../ui/later.js";
 import { followSent } from "./follow.js";
 
 /** @typedef {import("../../core/chat.js").Chat} Chat */
+/** @typedef {import("../../core/attached.js").Attached} Attached */
 
-const handed = signal("");
+const handed = signal(/** @type {{ text: string, files: Attached[] } | undefined} */ (undefined));
+const tray = () => import("./tray.js");
+const completion = () => import("./completion.js");
 
-/** Puts a text into the composer for the person to send. @param {string} text */
-export function fillComposer(text) {
-  handed.value = text;
+/** Puts a text into the composer for the person to send. @param {string} text @param {Attached[]} [files] */
+export function fillComposer(text, files = []) {
+  handed.value = { text, files };
 }
 
 /** @param {{ chat: Chat }} props */
 export function Composer({ chat }) {
-  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const [text, setText] = useState(() => readDraft(chat.key));
+  /** Files that were picked, pasted or dropped and are not looked at yet. */
+  const [picked, setPicked] = useState(/** @type {File[] | undefined} */ (undefined));
+  const field = useField(chat, text);
   const recalled = useRef(-1);
+  /** The list of commands takes keys before the field does. */
+  const keysOfList = useRef(/** @type {((event: KeyboardEvent) => boolean) | undefined} */ (undefined));
   const running = chat.live.value.filter((run) => run.state !== "ended");
-  const isStopping = running.length > 0 && running.every((run) => run.state === "stopping");
   const blocked = readOnlyReason.value ?? (isOutboxFull.value ? "Too many messages are waiting to be sent" : undefined);
+  const files = attachedTo(chat.key);
+  const isEmpty = text.trim() === "" && files.length === 0;
 
   /** @param {string} next */
   const change = (next) => {
@@ -36,68 +46,106 @@ export function Composer({ chat }) {
     writeDraft(chat.key, next);
   };
   const submit = () => {
-    if (text.trim() === "" || blocked) return;
-    send(chat.key, text.trim());
+    if (isEmpty || blocked) return;
+    send(chat.key, text.trim(), takeAttached(chat.key));
     recalled.current = -1;
     change("");
+    setPicked(undefined);
     followSent();
     field.current?.focus();
   };
+  /** @param {FileList | undefined} list @param {Event} event */
+  const take = (list, event) => {
+    if (!list || list.length === 0) return;
+    event.preventDefault();
+    setPicked([...list]);
+  };
 
   useEffect(() => {
-    if (handed.value === "") return;
-    change(handed.value);
-    handed.value = "";
+    if (!handed.value) return;
+    change(handed.value.text);
+    if (handed.value.files.length > 0) attach(chat.key, handed.value.files);
+    handed.value = undefined;
     field.current?.focus();
   }, [handed.value]);
-  useEffect(() => {
-    if (!isCoarse.value) field.current?.focus();
-  }, [chat]);
-  useLayoutEffect(() => grow(field.current), [text]);
 
+  /** @param {number} step */
+  const walk = (step) => {
+    const found = recall(chat.messages.value, { text, at: recalled.current, step });
+    if (!found) return false;
+    recalled.current = found.at;
+    change(found.text);
+    return true;
+  };
   /** @param {KeyboardEvent} event */
   const key = (event) => {
     if (event.isComposing) return;
-    if (event.key === "Enter" && !event.shiftKey && !isCoarse.value) submit();
+    if (keysOfList.current?.(event)) event.stopPropagation();
+    else if (event.key === "Enter" && !event.shiftKey && !isCoarse.value) submit();
     else if (event.key === "Escape" && running.length > 0) void stop(chat);
-    else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && recall(event.key === "ArrowUp" ? 1 : -1)) event.stopPropagation();
+    else if ((event.key === "ArrowUp" || event.key === "ArrowDown") && walk(event.key === "ArrowUp" ? 1 : -1)) event.stopPropagation();
     else return;
     event.preventDefault();
   };
-  /** Walks through what was asked here before, as long as nothing else was typed. @param {number} step */
-  const recall = (step) => {
-    const asked = chat.messages.value
-      .filter(isFromPerson)
-      .map((m) => textOf(m.content))
-      .reverse();
-    if (text !== "" && text !== asked[recalled.current]) return false;
-    const next = Math.max(-1, Math.min(recalled.current + step, asked.length - 1));
-    if (next === recalled.current) return false;
-    recalled.current = next;
-    change(asked[next] ?? "");
-    return true;
-  };
+  const isCommand = /^\/\S* ?$/.test(text);
 
   return html`<form class="composer" aria-label="Write" onSubmit=${(/** @type {Event} */ e) => {
     e.preventDefault();
     submit();
-  }}>
+  }} onDragOver=${(/** @type {DragEvent} */ e) => e.dataTransfer?.types.includes("Files") && e.preventDefault()}
+    onDrop=${(/** @type {DragEvent} */ e) => take(e.dataTransfer?.files, e)}>
+    ${isCommand && html`<${Later} load=${completion} text=${text} field=${field} keys=${keysOfList} onChoose=${change} />`}
+    ${(picked || files.length > 0) && html`<${Later} load=${tray} chat=${chat} files=${files} picked=${picked} onTaken=${() => setPicked([])} />`}
     <div class="box">
+      <${AddButton} chat=${chat} onPick=${take} />
       <textarea ref=${field} rows="1" aria-label="Message" placeholder="Message" value=${text} enterkeyhint=${isCoarse.value ? "enter" : "send"}
-        onInput=${(/** @type {any} */ e) => change(e.currentTarget.value)} onKeyDown=${key}></textarea>
-      ${
-        running.length > 0 &&
-        html`<${Button} kind="slim stop" icon=${Stop} blocked=${isStopping ? "Stopping…" : readOnlyReason.value} onClick=${() => stop(chat)}>${isStopping ? "Stopping…" : "Stop"}<//>`
-      }
-      ${(running.length === 0 || text.trim() !== "") && html`<${Button} type="submit" kind="primary" icon=${Send} label="Send" blocked=${blocked ?? (text.trim() === "" ? "Nothing to send" : undefined)} />`}
+        onInput=${(/** @type {any} */ e) => change(e.currentTarget.value)} onKeyDown=${key}
+        onPaste=${(/** @type {ClipboardEvent} */ e) => take(e.clipboardData?.files, e)}></textarea>
+      <${Buttons} chat=${chat} running=${running} isEmpty=${isEmpty} blocked=${blocked} />
     </div>
-    ${blocked && text.trim() !== "" && html`<p class="muted small" role="status">${blocked}. What you write is kept.</p>`}
+    ${blocked && !isEmpty && html`<p class="muted small" role="status">${blocked}. What you write is kept.</p>`}
   </form>`;
 }
 
-/** As high as its text, up to the limit in the style sheet. @param {HTMLTextAreaElement | null} field */
-function grow(field) {
-  if (!field) return;
-  field.style.height = "auto";
-  field.style.height = `${field.scrollHeight}px`;
+/** @param {{ chat: Chat, running: Chat["live"]["value"], isEmpty: boolean, blocked: string | undefined }} props */
+function Buttons({ chat, running, isEmpty, blocked }) {
+  const isAtWork = running.length > 0;
+  const word = isAtWork && running.every((run) => run.state === "stopping") ? "Stopping…" : "Stop";
+  return html`
+    ${isAtWork && html`<${Button} kind="slim stop" icon=${Stop} blocked=${word === "Stop" ? readOnlyReason.value : word} onClick=${() => stop(chat)}>${word}<//>`}
+    ${(!isAtWork || !isEmpty) && html`<${Button} type="submit" kind="primary" icon=${Send} label="Send" blocked=${blocked ?? (isEmpty ? "Nothing to send" : undefined)} />`}`;
+}
+
+/** Opens the file chooser of the browser. @param {{ chat: Chat, onPick: (list: FileList, event: Event) => void }} props */
+function AddButton({ chat, onPick }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const [accept, setAccept] = useState("");
+  /** Known before the chooser opens where somebody points or tabs to the button first. */
+  const prepare = () =>
+    tray().then(
+      ({ acceptFor }) => setAccept(acceptFor(chat.key)),
+      () => undefined,
+    );
+  /** @param {any} event */
+  const changed = (event) => {
+    onPick(event.currentTarget.files, event);
+    event.currentTarget.value = "";
+  };
+  return html`<${Button} kind="quiet" icon=${Plus} label="Attach files" blocked=${readOnlyReason.value} onPointerEnter=${prepare} onFocus=${prepare}
+      onClick=${() => input.current?.click()} />
+    <input ref=${input} type="file" multiple hidden aria-label="Files to attach" accept=${accept} onChange=${changed} />`;
+}
+
+/** The field has the focus where keys are near, and is as high as its text, up to the limit in the style sheet. @param {Chat} chat @param {string} text */
+function useField(chat, text) {
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  useEffect(() => {
+    if (!isCoarse.value) field.current?.focus();
+  }, [chat]);
+  useLayoutEffect(() => {
+    if (!field.current) return;
+    field.current.style.height = "auto";
+    field.current.style.height = `${field.current.scrollHeight}px`;
+  }, [text]);
+  return field;
 }

@@ -1,9 +1,10 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../core/html.js";
 import { openFile, shownFile } from "../../core/memory-file.js";
-import { chatAddress, go, route } from "../../core/router.js";
+import { isEditable } from "../../core/note-facts.js";
+import { chatAddress, formatRoute, go, route } from "../../core/router.js";
 import { lastChatKey } from "../../core/sessions.js";
-import { isOnline } from "../../core/store.js";
+import { isOnline, noAdminReason } from "../../core/store.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { Close, File } from "../../ui/icons.js";
 import { Failure, Notice, Waiting } from "../../ui/states.js";
@@ -19,6 +20,7 @@ export function FilePane({ back = lastChat }) {
   return html`<aside class="file" aria-label=${`File ${path}`}>
     <header>
       <${File} /><h2 class="cut" title=${path}>${path}</h2>
+      ${text !== undefined && isEditable(path) && !noAdminReason.value && html`<a class="button slim" href=${formatRoute("memory", rest, { q: params.q ?? "", a: params.a, e: "1" })}>Edit</a>`}
       ${text && html`<${CopyButton} text=${text} label="Copy text" hidesWord=${true} />`}
       <${Button} kind="quiet" icon=${Close} label="Close file" onClick=${() => go(back())} />
     </header>

@@ -2,13 +2,18 @@ import { useEffect } from "preact/hooks";
 import { openChat } from "../../core/chat.js";
 import { html } from "../../core/html.js";
 import { isWide } from "../../core/look.js";
+import { modelTrouble } from "../../core/parts.js";
 import { chatAddress, replace, route } from "../../core/router.js";
-import { lastChatKey, titleOfKey } from "../../core/sessions.js";
-import { mainSessionKey } from "../../core/store.js";
+import { lastChatKey, sessionRow, titleOfKey } from "../../core/sessions.js";
+import { defaultAgentId, mainSessionKey, modelStatus } from "../../core/store.js";
+import { Later } from "../../ui/later.js";
+import { ChatBar } from "./bar.js";
 import { Composer } from "./composer.js";
-import { FilePane } from "./file.js";
 import { SessionList } from "./list.js";
 import { Transcript } from "./transcript.js";
+
+const modelNotice = () => import("./model-notice.js");
+const file = async () => ({ default: (await import("./file.js")).FilePane });
 
 /**
  * One chat, beside it the list of sessions or the file a source leads to. On smaller screens the file is a page of its own.
@@ -26,7 +31,7 @@ export default function ChatPage() {
     <h1 class="sr-only">${key === undefined ? "Memory" : titleOfKey(key)}</h1>
     ${isWide.value && !isFile && html`<${SessionList} current=${key} />`}
     ${showsChat && html`<${Conversation} key=${key} sessionKey=${key} message=${isFile ? undefined : params.m} />`}
-    ${isFile && html`<${FilePane} />`}
+    ${isFile && html`<${Later} load=${file} />`}
   </div>`;
 }
 
@@ -36,8 +41,12 @@ function Conversation({ sessionKey, message }) {
   useEffect(() => {
     openChat(sessionKey);
   }, [sessionKey]);
+  const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1];
+  const trouble = modelTrouble(modelStatus.value, { agentId, chosen: sessionRow(sessionKey)?.model });
   return html`<section class="conversation" aria-label="Conversation">
     <${Transcript} chat=${chat} message=${message} />
+    ${trouble && !trouble.isWithout && html`<${Later} load=${modelNotice} trouble=${trouble} />`}
+    <${ChatBar} sessionKey=${sessionKey} agentId=${agentId ?? defaultAgentId.value} />
     <${Composer} chat=${chat} />
   </section>`;
 }

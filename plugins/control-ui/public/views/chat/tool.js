@@ -1,17 +1,14 @@
-import { useState } from "preact/hooks";
 import { plain, plural, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { formatPlace, hitsOf } from "../../core/places.js";
-import { Button } from "../../ui/button.js";
 import { Open, Tool } from "../../ui/icons.js";
+import { LongText } from "../../ui/long-text.js";
 import { SourceChip } from "../../ui/sources.js";
 
 /** @typedef {import("../../core/turns.js").ToolItem} ToolItem */
 
-const SHOWN_CHARS = 4_096;
-
 /** One closed row: what was called, with what, how it ended. @param {{ item: ToolItem, agentId: string }} props */
-export function ToolCall({ item, agentId }) {
+export default function ToolCall({ item, agentId }) {
   const hits = item.name === "memory_search" ? hitsOf(item) : undefined;
   const argument = firstArgument(item.args);
   return html`<details class=${`tool ${item.state}`}>
@@ -39,22 +36,15 @@ function Hits({ hits, agentId }) {
 function Plain({ item }) {
   return html`
     <p class="muted small">Arguments</p><${LongText} text=${JSON.stringify(item.args ?? {}, null, 2)} />
+    ${item.progress && item.state === "running" && html`<p class="muted small">Progress</p><${LongText} text=${item.progress} />`}
     ${item.text !== undefined && html`<p class="muted small">${item.state === "error" ? "Error" : "Result"}</p><${LongText} text=${item.text} />`}
   `;
-}
-
-/** @param {{ text: string }} props */
-function LongText({ text }) {
-  const [isWhole, setWhole] = useState(false);
-  const isLong = text.length > SHOWN_CHARS;
-  return html`<pre tabindex="0">${isLong && !isWhole ? `${text.slice(0, SHOWN_CHARS)}…` : text}</pre>
-    ${isLong && !isWhole && html`<${Button} kind="slim" onClick=${() => setWhole(true)}>Show all<//>`}`;
 }
 
 /** @param {ToolItem} item @param {ReturnType<typeof hitsOf>} hits */
 function outcomeOf(item, hits) {
   const took = item.ms === undefined || item.ms < 1_000 ? "" : `, ${span(item.ms)}`;
-  if (item.state === "running") return html`<i class="dot busy"></i> running`;
+  if (item.state === "running") return html`<i class="dot busy"></i> <span class="cut">${lastLine(item.progress) || "running"}</span>`;
   if (item.state === "unknown") return "no result";
   if (item.state === "error") return `failed: ${firstLine(item.text)}${took}`;
   return `${hits ? plural(hits.length, "hit") : "done"}${took}`;
@@ -70,4 +60,9 @@ function firstArgument(args) {
 /** @param {string | undefined} text */
 function firstLine(text) {
   return (text ?? "").split("\n", 1)[0]?.slice(0, 160) ?? "";
+}
+
+/** Last line of the progress of a tool at work. @param {string | undefined} text */
+function lastLine(text) {
+  return (text ?? "").trimEnd().split("\n").at(-1)?.slice(0, 160) ?? "";
 }

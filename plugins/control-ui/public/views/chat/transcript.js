@@ -1,22 +1,27 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { approvals } from "../../core/approvals.js";
 import { findMessage, isReadable, loadOlder, reload, trimOlder } from "../../core/chat.js";
-import { exampleQuestions } from "../../core/examples.js";
 import { clock, day } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
-import { isOnline, lastOnlineAt, memory, now } from "../../core/store.js";
+import { isOnline, lastOnlineAt, now } from "../../core/store.js";
 import { turnKeyOf, turnsOf } from "../../core/turns.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";
+import { Later, prefetch } from "../../ui/later.js";
 import { Failure, Waiting } from "../../ui/states.js";
 import { Block } from "./block.js";
-import { fillComposer } from "./composer.js";
 import { useFollowing } from "./follow.js";
-import { TurnView } from "./turn.js";
+import { TurnView, tool } from "./turn.js";
 
-/** Turns per block; a block far from the view is replaced by its height. */
-const BLOCK_TURNS = 20;
+const start = () => import("./start.js");
+const asked = () => import("./asked.js");
+
+/** Turns per block; a block far from the view is replaced by its height. Few enough to be drawn between two frames, on a slow machine too. */
+const BLOCK_TURNS = 3;
+/** Height of a turn that was not drawn yet, px. */
+const TURN_PX = 180;
 
 /** @param {{ chat: import("../../core/chat.js").Chat, message?: string | undefined }} props `message`: id or number of the one to show */
 export function Transcript({ chat, message }) {
@@ -27,7 +32,15 @@ export function Transcript({ chat, message }) {
   const turns = useMemo(() => turnsOf({ messages, live, outgoing }), [messages, live, outbox.value]);
   const { isFollowing, toEnd, toTurn } = useFollowing(scroller, chat, { onNearTop: () => loadOlder(chat), onEnd: () => trimOlder(chat) });
   const shown = useShownTurn(chat, message, toTurn);
+  const isBusy = live.length + outgoing.length > 0;
+  useEffect(() => void (isBusy && prefetch(tool)), [isBusy]);
   const isEmpty = chat.isLoaded.value && turns.length === 0;
+  const blocks = blocksOf(turns);
+  const first = useRef({ chat, id: Number.NEGATIVE_INFINITY });
+  if (first.current.chat !== chat || (first.current.id < 0 && chat.isLoaded.value))
+    first.current = { chat, id: blocks[0]?.id ?? Number.NEGATIVE_INFINITY };
+  /** Position of the reader, to which the view returns, and what is still growing. @param {import("../../core/turns.js").Turn} turn */
+  const isHeld = ({ key, isLive }) => isLive || key === shown || (!chat.position.isFollowing && key === chat.position.turn);
   return html`<div class="transcript-frame">
     <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label="Messages">
       <div class="column">
@@ -35,14 +48,16 @@ export function Transcript({ chat, message }) {
         ${!isOnline.value && chat.isLoaded.value && html`<p class="older muted small">As of ${clock(lastOnlineAt.value)}</p>`}
         ${chat.error.value && html`<${Failure} what="The messages could not be read." error=${chat.error.value} onRetry=${() => reload(chat)} />`}
         ${!chat.isLoaded.value && turns.length === 0 && !chat.error.value && html`<${Waiting} rows=${6} />`}
-        ${isEmpty && html`<${Empty} />`}
-        ${blocksOf(turns).map(
+        ${isEmpty && html`<${Later} load=${start} />`}
+        ${blocks.map(
           ({ id, list }) =>
-            html`<${Block} key=${id} isKept=${list.some((t) => t.isLive || t.key === shown)} root=${scroller}>${withDays(list).map(
-              ({ turn, heading }) =>
-                html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} isShown=${turn.key === shown} />`,
-            )}<//>`,
+            html`<${Block} key=${id} isKept=${list.some(isHeld)} root=${scroller} estimate=${id < first.current.id ? list.length * TURN_PX : undefined} draw=${() =>
+              withDays(list).map(
+                ({ turn, heading }) =>
+                  html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} isShown=${turn.key === shown} />`,
+              )} />`,
         )}
+        ${approvals.value.some(({ request }) => request.sessionKey === chat.key) && html`<${Later} load=${asked} sessionKey=${chat.key} />`}
       </div>
     </div>
     <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? "Answering" : ""}</p>
@@ -80,16 +95,6 @@ function useShownTurn(chat, message, toTurn) {
     };
   }, [chat, message, canSearch]);
   return shown;
-}
-
-function Empty() {
-  return html`<div class="empty">
-    <h2>What would you like to know?</h2>
-    <p>Answers come from your notes and name their sources.</p>
-    <div class="chips">${exampleQuestions(memory.value?.fileList).map(
-      (q) => html`<button key=${q} type="button" class="chip" onClick=${() => fillComposer(q)}>${q}</button>`,
-    )}</div>
-  </div>`;
 }
 
 /**

@@ -1,22 +1,26 @@
 import { useMemo } from "preact/hooks";
-import { retry, send } from "../../core/delivery.js";
 import { clock, moment, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { dropOutgoing } from "../../core/outbox.js";
+import { queueWords } from "../../core/outcome-facts.js";
 import { splitSources, uniquePlaces } from "../../core/places.js";
 import { sessionRow } from "../../core/sessions.js";
-import { isOnline, now, readOnlyReason } from "../../core/store.js";
-import { placesFound } from "../../core/turns.js";
+import { isOnline, now } from "../../core/store.js";
+import { lacksReason, placesFound } from "../../core/turns.js";
 import { Button, CopyButton } from "../../ui/button.js";
-import { Open } from "../../ui/icons.js";
+import { More } from "../../ui/icons.js";
+import { Later, withModule } from "../../ui/later.js";
 import { Markdown } from "../../ui/md.js";
 import { Sources } from "../../ui/sources.js";
-import { fillComposer } from "./composer.js";
-import { followSent } from "./follow.js";
-import { ToolCall } from "./tool.js";
 
 /** @typedef {import("../../core/turns.js").Turn} Turn */
 /** @typedef {import("../../core/chat.js").Chat} Chat */
+
+const aside = () => import("./aside.js");
+const menu = () => import("./turn-menu.js");
+const trouble = () => import("./trouble.js");
+const parts = () => import("./parts.js");
+/** Fetches what calls of tools look like. */
+export const tool = () => import("./tool.js");
 
 /** Places shown below an answer that cites none itself. */
 const MAX_FOUND = 4;
@@ -30,20 +34,20 @@ export function TurnView({ turn, heading, chat, isShown }) {
   const begun = answer.find((item) => "at" in item);
   return html`<article class=${`turn ${isShown ? "shown" : ""}`} aria-current=${isShown ? "location" : undefined} data-turn=${turn.key}>
     ${heading && html`<h2 class="day">${heading}</h2>`}
-    ${system.map((item) => html`<${System} key=${item.id} item=${item} />`)}
-    ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} />`)}
+    ${system.map((item) => html`<${Later} key=${item.id} load=${aside} part="system" item=${item} />`)}
+    ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} chat=${chat} />`)}
     ${
       (answer.length > 0 || turn.isLive) &&
       html`<div class="answer" key="answer">
         <p class="by muted small"><strong>${agentId}</strong>
           ${begun && "at" in begun ? html` <time title=${moment(begun.at)}>${clock(begun.at)}</time>` : null}
           ${turn.model ? html` <span>${turn.model}</span>` : null}</p>
-        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} chat=${chat} agentId=${agentId} />`)}
+        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} turn=${turn} chat=${chat} agentId=${agentId} />`)}
         <${Found} turn=${turn} agentId=${agentId} />
-        ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} items=${answer} />`}
+        ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} turn=${turn} chat=${chat} answer=${answer} />`}
       </div>`
     }
-    ${answer.length === 0 && !turn.isLive && questions.length > 0 && html`<${Unanswered} turn=${turn} chat=${chat} />`}
+    ${questions.length > 0 && html`<${Ending} turn=${turn} chat=${chat} isBare=${answer.length === 0} />`}
   </article>`;
 }
 
@@ -52,61 +56,29 @@ export function TurnView({ turn, heading, chat, isShown }) {
  * @param {import("../../core/turns.js").Item[]} items
  */
 function withKeys(items) {
-  let texts = 0;
-  return items.map((item) => ({ item, key: item.kind === "text" ? `text:${texts++}` : `${item.kind}:${item.id}` }));
+  const seen = { text: 0, reasoning: 0 };
+  return items.map((item) => ({
+    item,
+    key: `${item.kind}:${item.kind === "text" || item.kind === "reasoning" ? seen[item.kind]++ : item.id}`,
+  }));
 }
 
-const labels = { heartbeat: "Heartbeat", event: "Event", summary: "Summary of older messages" };
-
-/** Shows an event that the gateway passed to the agent, or a summary that stands for older messages; no person wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
-function System({ item }) {
-  return html`<details class="system muted small">
-    <summary><span class="turnable"><${Open} /></span><span>${labels[item.about]}</span>
-      ${item.about === "event" && html`<span class="cut">${item.text.split("\n", 1)[0]}</span>`}
-      <time title=${moment(item.at)}>${clock(item.at)}</time></summary>
-    <p>${item.text}</p>
-  </details>`;
-}
-
-/** @param {{ item: import("../../core/turns.js").UserItem }} props */
-function Question({ item }) {
+/** @param {{ item: import("../../core/turns.js").UserItem, chat: Chat }} props */
+function Question({ item, chat }) {
   return html`<div class="question">
-    ${item.sender && html`<${Sender} sender=${item.sender} at=${item.at} />`}
-    <div class="bubble">${item.text}${item.images > 0 ? html`<span class="muted small">${item.images === 1 ? "1 image" : `${item.images} images`}</span>` : null}${item.files.map((name, i) => html`<span key=${i} class="muted small"><bdi>${name}</bdi></span>`)}</div>
+    ${item.sender && html`<${Later} load=${aside} part="sender" sender=${item.sender} at=${item.at} />`}
+    <div class="bubble">${item.text}${item.parts && html`<${Later} load=${parts} parts=${item.parts} />`}</div>
     ${item.state === "sending" && html`<p class="muted small">${isOnline.value ? "Sending…" : "Will be sent when the connection is back"}</p>`}
-    ${item.state === "failed" && html`<${Unsent} item=${item} />`}
+    ${item.state === "failed" && html`<${Later} load=${trouble} part="unsent" item=${item} chat=${chat} />`}
   </div>`;
 }
 
-/** Names whoever wrote on a channel. The name is a stranger's: its direction of writing ends with it, and the id says who it is. @param {{ sender: import("../../core/turns.js").Sender, at: number }} props */
-function Sender({ sender: { id, name, channel }, at }) {
-  const where = channel === undefined ? id : `${id} on ${channel}`;
-  return html`<p class="by muted small" title=${where}><strong><bdi>${name ?? id}</bdi></strong>
-    ${name !== undefined && name !== id ? html` <bdi>${id}</bdi>` : null}
-    ${channel === undefined ? null : html` <span>${channel}</span>`}
-    ${html` <time title=${moment(at)}>${clock(at)}</time>`}</p>`;
-}
-
-/** @param {{ item: import("../../core/turns.js").UserItem }} props */
-function Unsent({ item }) {
-  const edit = () => {
-    dropOutgoing(item.id);
-    fillComposer(item.text);
-  };
-  return html`<div class="unsent" role="alert">
-    <p class="small">Not sent. ${item.error ?? ""}</p>
-    <div class="actions">
-      <${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${() => retry(item.id)}>Retry<//>
-      <${Button} kind="slim" onClick=${edit}>Edit<//>
-    </div>
-  </div>`;
-}
-
-/** @param {{ item: import("../../core/turns.js").Item, chat: Chat, agentId: string }} props */
-function AnswerItem({ item, chat, agentId }) {
+/** @param {{ item: import("../../core/turns.js").Item, turn: Turn, chat: Chat, agentId: string }} props */
+function AnswerItem({ item, turn, chat, agentId }) {
   if (item.kind === "text") return html`<${Text} item=${item} agentId=${agentId} />`;
-  if (item.kind === "tool") return html`<${ToolCall} item=${item} agentId=${agentId} />`;
-  if (item.kind === "note") return html`<${Note} item=${item} chat=${chat} />`;
+  if (item.kind === "reasoning") return html`<${Later} load=${aside} part="reasoning" item=${item} />`;
+  if (item.kind === "tool") return html`<${Later} load=${tool} item=${item} agentId=${agentId} />`;
+  if (item.kind === "note") return html`<${Note} item=${item} turn=${turn} chat=${chat} />`;
   return null;
 }
 
@@ -144,48 +116,36 @@ function workWord({ position }) {
   return position === 1 ? "Waiting for a free place: next" : `Waiting for a free place: number ${position}`;
 }
 
-/** @param {{ items: import("../../core/turns.js").Item[] }} props */
-function AnswerActions({ items }) {
-  const text = items.flatMap((item) => (item.kind === "text" ? [item.text] : [])).join("\n\n");
-  return text === "" ? null : html`<div class="answer-actions"><${CopyButton} text=${text} label="Copy answer" hidesWord=${true} /></div>`;
+/** Copying is at hand; all else that can be done with an answer is fetched when somebody asks for it. @param {{ turn: Turn, chat: Chat, answer: import("../../core/turns.js").Item[] }} props */
+function AnswerActions({ turn, chat, answer }) {
+  const text = answer.flatMap((item) => (item.kind === "text" ? [item.text] : [])).join("\n\n");
+  /** @param {any} event */
+  const open = ({ currentTarget }) => withModule(menu, ({ openTurnMenu }) => openTurnMenu(currentTarget, { turn, chat }));
+  return html`<div class="answer-actions">
+    ${text !== "" && html`<${CopyButton} text=${text} label="Copy answer" hidesWord=${true} />`}
+    <${Button} kind="quiet slim" icon=${More} label="More about this answer" aria-haspopup="menu" onClick=${open} />
+  </div>`;
 }
 
-/** @param {{ item: import("../../core/turns.js").NoteItem, chat: Chat }} props */
-function Note({ item, chat }) {
-  const { retry: question } = item;
+/** @param {{ item: import("../../core/turns.js").NoteItem, turn: Turn, chat: Chat }} props */
+function Note({ item, turn, chat }) {
+  const question = turn.items.find(({ kind }) => kind === "user");
+  const { text = item.retry, parts: files } = question?.kind === "user" ? question : {};
   return html`<div class=${`note ${item.level}`} role=${item.level === "bad" ? "alert" : undefined}>
     <p>${item.text}</p>
-    ${question && html`<${AskAgain} question=${question} chat=${chat} />`}
+    ${item.retry && html`<${Later} load=${trouble} part="again" question=${text} parts=${files} chat=${chat} />`}
   </div>`;
 }
 
-const endings = /** @type {Record<string, string>} */ ({
-  interrupted: "The gateway stopped during this answer.",
-  failed: "This question got no answer: the run failed.",
-  timeout: "This question got no answer: the run took too long.",
-  killed: "Stopped before there was an answer.",
-});
-
-/** The last question of a session whose run ended without an answer. @param {{ turn: Turn, chat: Chat }} props */
-function Unanswered({ turn, chat }) {
+/** Says of a stored question without an answer that it waits, or why there is none. @param {{ turn: Turn, chat: Chat, isBare: boolean }} props `isBare`: nothing came of it */
+function Ending({ turn, chat, isBare }) {
   const row = sessionRow(chat.key);
   const question = turn.items.find((item) => item.kind === "user");
-  const why = row && row.lastRunId === turn.key && !row.hasActiveRun ? endings[row.status ?? ""] : undefined;
-  if (question?.state === "sent" || (row?.activeRunIds?.includes(turn.key) && !turn.isLive)) {
-    return html`<p class="working muted small"><i class="dot busy"></i>Waiting for its turn</p>`;
+  const place = row?.activeRunIds?.indexOf(turn.key) ?? -1;
+  if (isBare && !turn.isLive && (question?.state === "sent" || place >= 0)) {
+    return html`<p class="working muted small"><i class="dot busy"></i>${queueWords(place)}</p>`;
   }
-  if (!why || !question || question.state) return null;
-  return html`<div class="note bad"><p>${why}</p><${AskAgain} question=${question.text} chat=${chat} /></div>`;
-}
-
-/** A new run, so a new key: the old one would only repeat its outcome. @param {{ question: string, chat: Chat }} props */
-function AskAgain({ question, chat }) {
-  const again = () => {
-    send(chat.key, question);
-    followSent();
-  };
-  return html`<div class="actions">
-    <${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${again}>Ask again<//>
-    <${Button} kind="slim" onClick=${() => fillComposer(question)}>Edit<//>
-  </div>`;
+  return place < 0 && lacksReason(turn)
+    ? html`<${Later} load=${trouble} part="reason" turn=${turn} chat=${chat} isBare=${isBare} />`
+    : null;
 }

@@ -3,12 +3,15 @@ import { devices, isHere, presence } from "../../core/devices.js";
 import { base } from "../../core/env.js";
 import { html } from "../../core/html.js";
 import { Command } from "../../ui/button.js";
+import { Later } from "../../ui/later.js";
 import { useLive } from "../../ui/live.js";
 import { Head, Standing } from "../../ui/reading.js";
 import { Connected } from "./connected.js";
 import { Paired, Waiting } from "./known.js";
 
 const events = ["device.pair.requested", "device.pair.resolved"];
+
+const invite = () => import("./invite.js");
 
 /** Page of the devices: who waits for approval, who is paired, who is connected, and how to bring another one in. */
 export default function DevicesPage() {
@@ -25,6 +28,7 @@ export default function DevicesPage() {
     ${list && list.paired.length > 0 && html`<${Paired} list=${list.paired} />`}
     <${Standing} reading=${presence} onRetry=${presence.read} what="connected clients" rows=${2} />
     ${clients && html`<${Connected} presence=${clients} />`}
+    <${Later} load=${invite} />
     <${HowTo} />
   </div>`;
 }

@@ -86,11 +86,15 @@ function Filters({ filter, rows, isWrapped, onShow, onWrap }) {
  */
 function Found({ state, shown, isWrapped, isFollowing, onFollow, onShow }) {
   const [open, setOpen] = useState(/** @type {ReadonlySet<number>} */ (new Set()));
-  const toggle = (/** @type {number} */ id) => {
-    const next = new Set(open);
-    if (!next.delete(id)) next.add(id);
-    setOpen(next);
-  };
+  const toggle = useCallback((/** @type {number} */ id) => {
+    setOpen((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  const draw = (/** @type {import("../../core/log-facts.js").LogRow} */ row) =>
+    html`<${Line} key=${row.id} row=${row} isOpen=${open.has(row.id)} onToggle=${toggle} />`;
   if (countLines(shown) === 0) {
     if (countLines(state.rows) === 0)
       return html`<div class="empty"><h2>The log is empty</h2><p>Lines appear here as the gateway writes them.</p></div>`;
@@ -99,7 +103,7 @@ function Found({ state, shown, isWrapped, isFollowing, onFollow, onShow }) {
   }
   return html`<section class="panel log-panel"><${LongList} rows=${shown} rowHeight=${isNarrow.value ? NARROW_ROW_PX : ROW_PX} label="Log lines"
     kind=${isWrapped ? "log wrapped" : "log"} isFollowing=${isFollowing} onFollow=${onFollow}
-    draw=${(/** @type {any} */ row) => html`<${Line} key=${row.id} row=${row} isOpen=${open.has(row.id)} onToggle=${toggle} />`}>
+    draw=${draw}>
     ${(state.hasOlder || state.dropped > 0) && html`<p class="log-note muted small">${olderWords(state)}</p>`}
   <//></section>`;
 }

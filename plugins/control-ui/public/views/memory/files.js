@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { age, count, moment, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { fileAddress } from "../../core/router.js";
+import { draftPaths } from "../../core/notes.js";
+import { fileAddress, formatRoute } from "../../core/router.js";
 import { defaultAgentId, now } from "../../core/store.js";
 import { Button, Command } from "../../ui/button.js";
 import { File } from "../../ui/icons.js";
@@ -16,10 +17,12 @@ export function Files({ agentId, status }) {
   const [shown, setShown] = useState(PAGE);
   const files = (status.fileList ?? []).filter(({ source }) => source !== "sessions").sort((a, b) => b.mtime - a.mtime);
   const total = totalOf(status, files);
+  const drafts = draftPaths(agentId);
   if (files.length === 0) return status.syncing ? null : html`<${NoNotes} status=${status} />`;
   return html`<section class="panel" aria-labelledby="memory-files">
       <header><h2 id="memory-files">Files</h2></header>
-      <ul class="rows">${files.slice(0, shown).map((file) => html`<${FileRow} key=${file.path} file=${file} agentId=${agentId} />`)}</ul>
+      ${drafts.has("") && html`<p class="inside drafted"><a href=${formatRoute("memory", "new", { a: agentId === defaultAgentId.value ? undefined : agentId })}>A new note</a> is not saved yet.</p>`}
+      <ul class="rows">${files.slice(0, shown).map((file) => html`<${FileRow} key=${file.path} file=${file} agentId=${agentId} isDraft=${drafts.has(file.path)} />`)}</ul>
     </section>
     <div class="foot">
       <span class="muted small">${count(Math.min(shown, files.length))} of ${count(total)}</span>
@@ -33,11 +36,12 @@ function totalOf({ sourceCounts, truncated }, files) {
   return truncated ? Math.max(counted ?? 0, files.length) : files.length;
 }
 
-/** @param {{ file: MemoryFile, agentId: string }} props */
-function FileRow({ file, agentId }) {
+/** @param {{ file: MemoryFile, agentId: string, isDraft: boolean }} props */
+function FileRow({ file, agentId, isDraft }) {
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
   return html`<li><a class="row-line" href=${fileAddress({ path: file.path }, agent, "")}>
     <${File} /><span class="grow"><span class="cut">${file.path}</span></span>
+    ${isDraft && html`<span class="badge warn">not saved</span>`}
     <span class="muted small passages">${plural(file.chunks ?? 0, "passage")}</span>
     <time class="muted small changed" title=${moment(file.mtime)}>${age(file.mtime, now.value)}</time>
   </a></li>`;
@@ -48,7 +52,7 @@ function NoNotes({ status }) {
   const folder = `${status.workspace ?? "the workspace"}/memory`;
   return html`<div class="empty">
     <h2>No notes yet</h2>
-    <p>Put a Markdown file into this folder, such as <code>router.md</code>. It is found a moment later.</p>
+    <p>Write the first one with New note, or put a Markdown file into this folder, such as <code>router.md</code>. It is found a moment later.</p>
     <div class="folder"><${Command} command=${folder} /></div>
   </div>`;
 }

@@ -4,12 +4,15 @@ import { html } from "../../core/html.js";
 import { isWide } from "../../core/look.js";
 import { agents, memoryOf, progressOf, readDreaming, readMemory, searchMemory } from "../../core/memory.js";
 import { isWorking, progressWords, sentenceOf } from "../../core/memory-facts.js";
-import { formatRoute, route } from "../../core/router.js";
-import { defaultAgentId, isOnline, lastOnlineAt, now } from "../../core/store.js";
+import { formatRoute, go, route } from "../../core/router.js";
+import { defaultAgentId, isOnline, lastOnlineAt, noAdminReason, now } from "../../core/store.js";
+import { Button } from "../../ui/button.js";
+import { Plus } from "../../ui/icons.js";
 import { Failure, Waiting } from "../../ui/states.js";
 import { FilePane } from "../chat/file.js";
 import { AgentChoice } from "./agent.js";
 import { Dreams } from "./dreams.js";
+import { NoteEditor } from "./editor.js";
 import { Files } from "./files.js";
 import { Hits } from "./hits.js";
 import { IndexMenu } from "./menu.js";
@@ -20,16 +23,21 @@ import { Troubles } from "./troubles.js";
 export default function MemoryPage() {
   const { rest, params } = route.value;
   const isFile = rest.startsWith("file/");
+  const isNew = rest === "new";
+  const isEdit = isNew || (isFile && params.e !== undefined);
+  const isBeside = isFile || isNew;
   const agentId = params.a ?? defaultAgentId.value;
   const query = params.q ?? "";
   useEffect(() => void readMemory(agentId), [agentId, isOnline.value]);
   useEffect(() => void readDreaming(agentId), [agentId, isOnline.value]);
   useEffect(() => void searchMemory(agentId, query), [agentId, query, isOnline.value]);
   const back = () => memoryAddress(agentId, query);
-  return html`<div class=${`memory ${isFile ? "with-file" : ""}`}>
-    ${(!isFile || isWide.value) && html`<div class="memory-side"><${Search} key=${agentId} agentId=${agentId} query=${query} /></div>`}
-    ${isFile && !isWide.value && html`<h1 class="sr-only">Memory</h1>`}
-    ${isFile && html`<${FilePane} back=${back} />`}
+  const path = isFile ? rest.slice("file/".length) : undefined;
+  return html`<div class=${`memory ${isBeside ? "with-file" : ""}`}>
+    ${(!isBeside || isWide.value) && html`<div class="memory-side"><${Search} key=${agentId} agentId=${agentId} query=${query} /></div>`}
+    ${isBeside && !isWide.value && html`<h1 class="sr-only">Memory</h1>`}
+    ${isBeside && !isEdit && html`<${FilePane} back=${back} />`}
+    ${isEdit && html`<${NoteEditor} key=${`${agentId} ${path}`} agentId=${agentId} path=${path} query=${query} back=${back} />`}
   </div>`;
 }
 
@@ -37,6 +45,11 @@ export default function MemoryPage() {
 function memoryAddress(agentId, query) {
   const a = agentId === defaultAgentId.value ? undefined : agentId;
   return formatRoute("memory", "", { q: query || undefined, a });
+}
+
+/** @param {string} agentId @param {string} query */
+function newAddress(agentId, query) {
+  return formatRoute("memory", "new", { q: query || undefined, a: agentId === defaultAgentId.value ? undefined : agentId });
 }
 
 /** @param {{ agentId: string, query: string }} props */
@@ -48,6 +61,7 @@ function Search({ agentId, query }) {
         <h1>Memory</h1>
         <${AgentChoice} agentId=${agentId} agents=${agents.value} addressOf=${(/** @type {string} */ id) => memoryAddress(id, query)} />
         <span class="grow"></span>
+        <${Button} icon=${Plus} blocked=${isOnline.value ? noAdminReason.value : undefined} onClick=${() => go(newAddress(agentId, query))}>New note<//>
         <${IndexMenu} agentId=${agentId} />
       </div>
       ${status && html`<p class="muted">${sentenceOf(status)}${!isOnline.value && ` As of ${clock(at ?? lastOnlineAt.value)}.`}</p>`}

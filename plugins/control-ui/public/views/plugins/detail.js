@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { moment } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { configKeys, contributionsOf } from "../../core/plugin-facts.js";
+import { configKeys, contributionsOf, placeOf } from "../../core/plugin-facts.js";
 import { inspect } from "../../core/plugins.js";
+import { formatRoute } from "../../core/router.js";
 import { isOnline } from "../../core/store.js";
 import { Command } from "../../ui/button.js";
 import { Failure, Waiting } from "../../ui/states.js";
@@ -11,7 +12,9 @@ import { Failure, Waiting } from "../../ui/states.js";
 /** @typedef {import("../../core/plugin-facts.js").Inspected} Inspected */
 
 /** Everything about one plugin, read when it is opened and after each change of it. @param {{ plugin: Plugin }} props */
-export function Detail({ plugin: { id, runtime, origin } }) {
+export function Detail({ plugin }) {
+  const { id, runtime, origin } = plugin;
+  const place = placeOf(plugin);
   const [found, setFound] = useState(/** @type {Inspected | undefined} */ (undefined));
   const [error, setError] = useState(/** @type {unknown} */ (undefined));
   const [turn, setTurn] = useState(0);
@@ -31,6 +34,7 @@ export function Detail({ plugin: { id, runtime, origin } }) {
   const { source, declared, permissions, configSchema, homepage } = found;
   const facts = [
     ["From", `${origin}${source.installed ? ", installed" : ""}: ${source.root}`],
+    ...(place === undefined ? [] : [["Broke at", `${source.root}/${place}`]]),
     ...(runtime.since > 0 ? [["Since", moment(runtime.since)]] : []),
     ...(runtime.ms === undefined ? [] : [["Loaded in", `${Math.round(runtime.ms)} ms`]]),
     ["Permissions", permissions.length === 0 ? "none" : permissions.join(", ")],
@@ -61,6 +65,7 @@ function Config({ id, schema }) {
   return html`<div class="stack tight">
     <h2>Config</h2>
     <dl class="facts-table small">${keys.map(({ key, text }) => html`<dt key=${key} class="mono">${key}</dt><dd class="muted">${text}</dd>`)}</dl>
+    <p><a href=${formatRoute("config", `plugins.entries.${id}.config`)}>Change it in Config</a>, or on the gateway's machine:</p>
     <${Command} command=${`svc config set plugins.entries.${id}.config.${first.key} <value>`} />
   </div>`;
 }

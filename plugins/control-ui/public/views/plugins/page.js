@@ -1,6 +1,7 @@
+import { useState } from "preact/hooks";
 import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { filters, sentenceOf, shownOf } from "../../core/plugin-facts.js";
+import { filters, installCommand, sentenceOf, shownOf } from "../../core/plugin-facts.js";
 import { pluginList } from "../../core/plugins.js";
 import { formatRoute, replace, route } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
@@ -55,11 +56,16 @@ function Nothing({ filter, q, onShow }) {
 }
 
 function Install() {
+  const [source, setSource] = useState("");
+  const command = source.trim() === "" ? "svc plugins install npm:<name>" : installCommand(source);
   return html`<section class="panel" aria-labelledby="install">
     <header><h2 id="install">Install another one</h2></header>
     <div class="inside stack">
-      <p>On the gateway's machine, from a folder, an archive or npm. The command shows the permissions that it asks for before anything is loaded.</p>
-      <${Command} command="svc plugins install npm:<name>" />
+      <p>On the gateway's machine, from a folder, an archive or npm. The command shows the permissions that it asks for before anything is loaded; the page then lists it by itself.</p>
+      <label><span class="label">Name on npm, folder, or .tgz archive</span>
+        <input class="field" autocomplete="off" spellcheck=${false} maxlength="500" value=${source} aria-invalid=${command ? undefined : "true"}
+          onInput=${(/** @type {any} */ e) => setSource(e.currentTarget.value)} /></label>
+      ${command ? html`<${Command} command=${command} />` : html`<p class="reason" role="alert">Expected the name of an npm package, a folder, or a .tgz archive.</p>`}
     </div>
   </section>`;
 }

@@ -8,6 +8,7 @@ import { isOnline, noAdminReason, now } from "../../core/store.js";
 import { announce } from "../../ui/announce.js";
 import { Button, Command } from "../../ui/button.js";
 import { Plus, Search } from "../../ui/icons.js";
+import { PageList } from "../../ui/list.js";
 import { useLive } from "../../ui/live.js";
 import { Head, Standing } from "../../ui/reading.js";
 import { Notice } from "../../ui/states.js";
@@ -15,6 +16,9 @@ import { Heartbeats } from "./heartbeats.js";
 import { JobRow } from "./job.js";
 
 /** @typedef {import("../../core/schedule-facts.js").Job} Job */
+
+/** Height of a row that was not drawn yet. */
+const ROW_PX = 90;
 
 /** Page of the schedule: jobs with their last and next runs, and the heartbeats of agents. */
 export default function SchedulePage() {
@@ -64,7 +68,7 @@ export default function SchedulePage() {
 function Found({ known: { rows, total }, limit, onShow, onEdit, onChanged }) {
   return html`<section class="panel" aria-labelledby="jobs">
       <header><h2 id="jobs">Jobs</h2></header>
-      <ul class="rows">${rows.map((job) => html`<${JobRow} key=${job.id} job=${job} onEdit=${onEdit} onChanged=${onChanged} />`)}</ul>
+      <${PageList} rows=${rows} rowHeight=${ROW_PX} draw=${(/** @type {Job} */ job) => html`<${JobRow} key=${job.id} job=${job} onEdit=${onEdit} onChanged=${onChanged} />`} />
     </section>
     <div class="foot">
       <span class="muted small">${count(rows.length)} of ${count(total)}</span>

@@ -1,6 +1,8 @@
+import { useEffect, useState } from "preact/hooks";
 import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { chatAddress, formatRoute, replace, route } from "../../core/router.js";
+import { isOnline } from "../../core/store.js";
 import { usage } from "../../core/usage.js";
 import { costWords, groupings, inOrder, nameWords, sentenceOf, spans, tokensOf, unpricedWords } from "../../core/usage-facts.js";
 import { useLive } from "../../ui/live.js";
@@ -41,9 +43,29 @@ export default function UsagePage() {
       )}</div>
     </div>
     <${Standing} reading=${usage} onRetry=${read} what="usage figures" plugin="usage" rows=${6} />
+    ${known && by === "day" && known.summary.by === "day" && known.summary.rows.length > 0 && html`<${LaterDays} summary=${known.summary} />`}
     ${known && html`<${Sums} summary=${known.summary} />`}
     ${known && known.sessions.length > 0 && html`<${Sessions} sessions=${known.sessions} />`}
   </div>`;
+}
+
+/** @type {any} */
+let fetchedDays;
+
+/** The chart of the days, fetched when it is first wanted; the table beneath says the same. @param {{ summary: Usage }} props */
+function LaterDays({ summary }) {
+  const [Days, setDays] = useState(() => fetchedDays);
+  useEffect(() => {
+    if (Days) return;
+    import("./days.js").then(
+      (module) => {
+        fetchedDays = module.default;
+        setDays(() => fetchedDays);
+      },
+      () => undefined, // without it the table is all there is
+    );
+  }, [isOnline.value]);
+  return html`<section class="panel usage-chart">${Days && html`<${Days} summary=${summary} />`}</section>`;
 }
 
 /** @param {string} word */

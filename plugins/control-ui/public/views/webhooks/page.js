@@ -5,12 +5,12 @@ import { formatRoute, replace, route } from "../../core/router.js";
 import { isOnline, lastOnlineAt } from "../../core/store.js";
 import { filters, problemsOf, sentenceOf } from "../../core/webhook-facts.js";
 import { failure, hooks, PAGE, readAt, readWebhooks } from "../../core/webhooks.js";
-import { Command } from "../../ui/button.js";
 import { Trouble } from "../../ui/reading.js";
 import { Notice, Waiting } from "../../ui/states.js";
 import { Call } from "./call.js";
 import { Deliveries } from "./deliveries.js";
 import { Mappings } from "./mappings.js";
+import { SwitchOn } from "./switch-on.js";
 
 /** @typedef {import("../../core/webhooks.js").Filter} Filter */
 
@@ -50,16 +50,4 @@ export default function WebhooksPage() {
     ${list?.enabled && html`<${Mappings} list=${list} />`}
     ${list && html`<${Deliveries} list=${list} filter=${filter} limit=${limit} onShow=${show} />`}
   </div>`;
-}
-
-function SwitchOn() {
-  return html`<section class="panel" aria-labelledby="switch-on">
-    <header><h2 id="switch-on">Switch them on</h2></header>
-    <div class="inside stack">
-      <p>Other systems can then start an agent or leave it a line. They need a token of their own, never the gateway's.</p>
-      <${Command} command="svc hooks token --rotate" />
-      <${Command} command="svc config set hooks.enabled true" />
-      <p class="muted small">Both apply at once. To give the token to a sender: <code>svc hooks token --show</code></p>
-    </div>
-  </section>`;
 }

@@ -1,0 +1,8 @@
+import { isTree } from "./config-paths.js";
+
+/** Reference to a secret in words; undefined for anything else. @param {unknown} value */
+export function secretPlace(value) {
+  if (!isTree(value) || typeof value.source !== "string") return undefined;
+  if (value.source === "env") return `the environment variable ${value.id}`;
+  return value.source === "file" ? `a file (${value.id})` : "a command";
+}

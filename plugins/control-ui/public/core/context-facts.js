@@ -1,0 +1,25 @@
+import { count } from "./format.js";
+
+/**
+ * How full the context of a conversation is. Pure.
+ *
+ * @typedef {{ totalTokens?: number | undefined, contextTokens?: number | undefined, totalTokensFresh?: boolean | undefined }} Counted
+ */
+
+/** From here on the next question may lead to a summary of older messages. */
+const FULL = 0.8;
+
+/**
+ * @param {Counted | undefined} row
+ * @returns {{ used: number, most?: number, percent?: number, isFull: boolean, words: string } | undefined} undefined before the first answer
+ */
+export function contextOf(row) {
+  const used = row?.totalTokens ?? 0;
+  const most = row?.contextTokens;
+  if (used === 0) return undefined;
+  if (!most) return { used, isFull: false, words: `${count(used)} tokens; the model does not say how many it reads` };
+  const percent = Math.min(100, Math.round((used / most) * 100));
+  const isFull = used >= most * FULL;
+  const words = `${count(used)} of ${count(most)} tokens in the last request and its answer${isFull ? "; older messages will be summed up soon" : ""}`;
+  return { used, most, percent, isFull, words };
+}

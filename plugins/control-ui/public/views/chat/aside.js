@@ -1,0 +1,41 @@
+import { useState } from "preact/hooks";
+import { clock, moment } from "../../core/format.js";
+import { html } from "../../core/html.js";
+import { Open } from "../../ui/icons.js";
+import { LongText } from "../../ui/long-text.js";
+
+/** Shows what most turns do not have: events and summaries, names of people on channels, reasoning. @param {{ part: "system" | "sender" | "reasoning", [prop: string]: any }} props */
+export default function Aside({ part, ...props }) {
+  const View = { system: System, sender: Sender, reasoning: Reasoning }[part];
+  return html`<${View} ...${props} />`;
+}
+
+const labels = { heartbeat: "Heartbeat", event: "Event", summary: "Summary of older messages" };
+
+/** Shows an event that the gateway passed to the agent, or a summary that stands for older messages; no person wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
+function System({ item }) {
+  return html`<details class="system muted small">
+    <summary><span class="turnable"><${Open} /></span><span>${labels[item.about]}</span>
+      ${item.about === "event" && html`<span class="cut">${item.text.split("\n", 1)[0]}</span>`}
+      <time title=${moment(item.at)}>${clock(item.at)}</time></summary>
+    <p>${item.text}</p>
+  </details>`;
+}
+
+/** Names whoever wrote on a channel. The name is a stranger's: its direction of writing ends with it, and the id says who it is. @param {{ sender: import("../../core/turns.js").Sender, at: number }} props */
+function Sender({ sender: { id, name, channel }, at }) {
+  const where = channel === undefined ? id : `${id} on ${channel}`;
+  return html`<p class="by muted small" title=${where}><strong><bdi>${name ?? id}</bdi></strong>
+    ${name !== undefined && name !== id ? html` <bdi>${id}</bdi>` : null}
+    ${channel === undefined ? null : html` <span>${channel}</span>`}
+    ${html` <time title=${moment(at)}>${clock(at)}</time>`}</p>`;
+}
+
+/** Folded: how an answer was thought of is seldom what somebody came for. @param {{ item: import("../../core/turns.js").ReasoningItem }} props */
+function Reasoning({ item: { text, isStreaming, isSealed } }) {
+  const [isOpen, setOpen] = useState(false);
+  return html`<details class="system reasoning muted small" onToggle=${(/** @type {any} */ e) => setOpen(e.currentTarget.open)}>
+    <summary><span class="turnable"><${Open} /></span>${isStreaming ? html`<i class="dot busy"></i><span>Thinking</span>` : html`<span>Thought</span>`}</summary>
+    ${isOpen && html`<${LongText} text=${text || (isSealed ? "The vendor of the model keeps this sealed." : "…")} />`}
+  </details>`;
+}

@@ -1,0 +1,77 @@
+import { retry, send } from "../../core/delivery.js";
+import { html } from "../../core/html.js";
+import { dropOutgoing, heldFiles } from "../../core/outbox.js";
+import { outcomeWords } from "../../core/outcome-facts.js";
+import { outcomeOf } from "../../core/outcomes.js";
+import { formatRoute } from "../../core/router.js";
+import { isOnline, readOnlyReason } from "../../core/store.js";
+import { Button } from "../../ui/button.js";
+import { fillComposer } from "./composer.js";
+import { followSent } from "./follow.js";
+
+/** @typedef {import("../../core/chat.js").Chat} Chat */
+/** @typedef {import("../../core/turns.js").UserItem} UserItem */
+
+/** Shows what went wrong, by its part of a turn. @param {{ part: "unsent" | "reason" | "again", [prop: string]: any }} props */
+export default function Trouble({ part, ...props }) {
+  const View = { unsent: Unsent, reason: Reason, again: AskAgain }[part];
+  return html`<${View} ...${props} />`;
+}
+
+/** @param {{ item: UserItem }} props */
+function Unsent({ item }) {
+  const files = heldFiles(item.id);
+  const areLost = item.parts !== undefined && !files;
+  const edit = () => {
+    dropOutgoing(item.id);
+    fillComposer(item.text, files);
+  };
+  return html`<div class="unsent" role="alert">
+    <p class="small">Not sent. ${item.error ?? ""}</p>
+    <div class="actions">
+      <${Button} kind="slim" blocked=${readOnlyReason.value ?? (areLost ? "The files are not here any more" : undefined)} onClick=${() => retry(item.id)}>Retry<//>
+      <${Button} kind="slim" onClick=${edit}>Edit<//>
+    </div>
+  </div>`;
+}
+
+/** @param {{ turn: import("../../core/turns.js").Turn, chat: Chat, isBare: boolean }} props */
+function Reason({ turn, chat, isBare }) {
+  const outcome = isOnline.value ? outcomeOf(turn.key).value : undefined;
+  const words = outcome && outcomeWords(outcome);
+  const question = turn.items.find((item) => item.kind === "user");
+  // Runs that ended well and showed something need no word.
+  if (!words || !question || (!isBare && words.level === "info")) return null;
+  return html`<div class=${`note ${words.level}`}>
+    <p>${words.text}</p>
+    ${
+      words.level === "bad" &&
+      html`<${AskAgain} question=${question.text} parts=${question.parts} chat=${chat} />
+      <a class="small" href=${formatRoute("explain", turn.key)}>What it did until then</a>`
+    }
+  </div>`;
+}
+
+/** A new run, so a new key: the old one would only repeat its outcome. @param {{ question: string, parts?: UserItem["parts"], chat: Chat }} props */
+export function AskAgain({ question, parts = [], chat }) {
+  const files = filesOf(parts);
+  const again = () => {
+    send(chat.key, question, files);
+    followSent();
+  };
+  const isWhole = files.length === parts.length;
+  return html`<div class="actions">
+    <${Button} kind="slim" blocked=${readOnlyReason.value ?? (isWhole ? undefined : "Its files are too large to be kept here: attach them again")} onClick=${again}>Ask again<//>
+    <${Button} kind="slim" onClick=${() => fillComposer(question, files)}>Edit<//>
+  </div>`;
+}
+
+/** Files of a stored question, as far as their bytes are here. @param {NonNullable<UserItem["parts"]>} parts */
+export function filesOf(parts) {
+  return parts.flatMap((part) => (part.content ? [{ ...part, size: sizeOf(part) }] : []));
+}
+
+/** @param {import("../../core/turns.js").Part} part */
+function sizeOf({ kind, content = "" }) {
+  return kind === "text" ? new Blob([content]).size : Math.floor((content.length * 3) / 4);
+}

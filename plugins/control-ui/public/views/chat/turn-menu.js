@@ -1,0 +1,57 @@
+import { send } from "../../core/delivery.js";
+import { chatAddress, formatRoute } from "../../core/router.js";
+import { readOnlyReason } from "../../core/store.js";
+import { announce } from "../../ui/announce.js";
+import { Copy, Info, Pencil, Reset } from "../../ui/icons.js";
+import { openMenu } from "../../ui/menu.js";
+import { fillComposer } from "./composer.js";
+import { followSent } from "./follow.js";
+import { filesOf } from "./trouble.js";
+
+/** Opens the menu of an answer: all that can be done with it but copying. @param {HTMLElement} button @param {{ turn: import("../../core/turns.js").Turn, chat: import("../../core/chat.js").Chat }} about */
+export function openTurnMenu(button, { turn, chat }) {
+  const question = turn.items.find((item) => item.kind === "user");
+  const parts = question?.parts ?? [];
+  const files = filesOf(parts);
+  const isWhole = files.length === parts.length;
+  const edit = () => {
+    fillComposer(question?.text ?? "", files);
+    announce(
+      isWhole
+        ? "The question is in the field. What you send is put at the end; this answer stays."
+        : "The question is in the field. Its files were too large to be kept here: attach them again.",
+    );
+  };
+  const again = () => {
+    send(chat.key, question?.text ?? "", files);
+    followSent();
+  };
+  const lost = isWhole ? undefined : "Its files are too large to be kept here: use Edit and ask again";
+  openMenu(button, "More about this answer", [
+    ...(turn.key.startsWith("m:")
+      ? []
+      : [{ word: "Why did it say that", icon: Info, href: formatRoute("explain", turn.key, { m: messageOf(turn) }) }]),
+    ...(question
+      ? [
+          { word: "Edit and ask again", icon: Pencil, run: edit },
+          { word: "Ask again", icon: Reset, blocked: readOnlyReason.value ?? lost, run: again },
+        ]
+      : []),
+    { word: "Copy the address of this answer", icon: Copy, run: () => copyAddress(chat.key, messageOf(turn)) },
+  ]);
+}
+
+/** Number of the first message of a turn that is stored. @param {import("../../core/turns.js").Turn} turn */
+function messageOf({ seq }) {
+  return seq > 0 && seq < Number.MAX_SAFE_INTEGER ? String(seq) : undefined;
+}
+
+/** @param {string} key @param {string | undefined} message */
+async function copyAddress(key, message) {
+  const address = new URL(chatAddress(key, message), location.href).href;
+  const isCopied = await navigator.clipboard?.writeText(address).then(
+    () => true,
+    () => false,
+  );
+  announce(isCopied ? "The address is in the clipboard" : address);
+}
