@@ -49,7 +49,7 @@ function quoted(word) {
 
 /** Words of a line; what stands in quotes is one, also without the closing one. @param {string} line */
 export function wordsOf(line) {
-  return [...line.matchAll(/"((?:[^"\\]|\\[^]|\\$)*)(?:"|$)|'([^']*)(?:'|$)|[^\s"']+/g)].map(
+  return [...line.matchAll(/"((?:[^"\\]|\\[\s\S]|\\$)*)(?:"|$)|'([^']*)(?:'|$)|[^\s"']+/g)].map(
     ([whole, double, single]) => single ?? double?.replace(/\\(.)/g, "$1") ?? whole,
   );
 }
