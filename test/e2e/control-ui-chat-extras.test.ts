@@ -130,7 +130,7 @@ test("a chat loads little, and a pasted picture is seen, taken back or sent, and
   await field(page).waitFor();
   await bar(page).waitFor();
   await page.waitForLoadState("networkidle");
-  // What only an empty conversation shows is no part of others.
+  // The start of an empty conversation is no part of others.
   const own = seen.filter((response) => /\/views\/chat\/(?!start)/.test(response.url()));
   const bytes = await Promise.all(own.map(async (response) => (await response.request().sizes()).responseBodySize));
   expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(LIMIT);

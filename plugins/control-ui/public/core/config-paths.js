@@ -35,7 +35,7 @@ export function parsePath(text) {
   return keys;
 }
 
-/** What a sticky expression finds at a place. @param {RegExp} expression @param {string} text @param {number} at */
+/** Text that a sticky expression finds at a place. @param {RegExp} expression @param {string} text @param {number} at */
 function match(expression, text, at) {
   expression.lastIndex = at;
   return expression.exec(text)?.[0];

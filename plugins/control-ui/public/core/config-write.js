@@ -55,7 +55,7 @@ export function applyConfig(raw, baseHash) {
   return request("config.apply", { raw, baseHash, note: "control UI" }, { timeoutMs: WRITE_MS });
 }
 
-/** Has somebody else written the config since it was read? @param {unknown} error */
+/** True when somebody else has written the config since it was read. @param {unknown} error */
 export function isConflict(error) {
   return /** @type {{ detailCode?: string }} */ (error).detailCode === "CONFLICT";
 }
