@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +16,7 @@ afterEach(stopAll);
 
 const DAYS = Number(process.env.SVC_DREAM_DAYS ?? 30);
 const MINUTE = 60_000;
+const LOCK = "memory/.dreams/short-term-promotion.lock";
 /** A sweep's time, until the first one was measured. */
 const FIRST_GUESS_MS = 200;
 
@@ -47,6 +48,7 @@ test(`a month of nights, in every second of which the process is killed with SIG
       if (await killedInSweep(gateway, random(Math.ceil(sweepMs / 2)))) inTime += 1;
       kills += 1;
       for (const [path, expected] of written) expect(hash(read(path)), path).toBe(expected);
+      ageLeftovers(workspace);
       gateway = await wake(home, evening + 10 * MINUTE);
     }
     const { workspaces } = await sweptBy(gateway);
@@ -61,7 +63,7 @@ test(`a month of nights, in every second of which the process is killed with SIG
   const promoted = promotionsIn(memory);
   expect(promoted.length, "facts that are asked for all month are promoted").toBeGreaterThan(1);
   expect(new Set(promoted.map(({ key }) => key)).size, "none twice").toBe(promoted.length);
-  expect(existsSync(join(workspace, "memory/.dreams/short-term-promotion.lock"))).toBe(false);
+  expect(existsSync(join(workspace, LOCK))).toBe(false);
   expect(leftovers(workspace)).toEqual([]);
   expect(inTime, "kills that came before the sweep had ended").toBeGreaterThan(kills / 4);
   process.stdout.write(`${DAYS} nights, ${kills} kills, ${inTime} of them in a sweep of ${sweepMs} ms, ${promoted.length} promotions\n`);
@@ -84,6 +86,18 @@ async function newHome(): Promise<Home> {
 function wake(home: Home, at: number): Promise<Running> {
   rmSync(join(home.stateDir, "gateway/boots.json"), { force: true });
   return gatewayIn(home, [], { SVC_SOAK_FACTOR: "1", SVC_SOAK_BEGIN: String(at) });
+}
+
+/** Makes what a killed sweep left ten minutes old by the machine's clock: for a minute the lock of a dead process and half written files are left alone. */
+function ageLeftovers(workspace: string): void {
+  for (const path of leftovers(workspace)) {
+    const then = statSync(path).mtimeMs - 10 * MINUTE;
+    utimesSync(path, then / 1_000, then / 1_000);
+  }
+  const lock = join(workspace, LOCK);
+  if (!existsSync(lock)) return;
+  const [pid, since] = readFileSync(lock, "utf8").split(":");
+  writeFileSync(lock, `${pid}:${Number(since) - 10 * MINUTE}`);
 }
 
 async function search(gateway: Running, query: string): Promise<void> {
@@ -127,9 +141,15 @@ async function withClient<T>(
   }
 }
 
-/** Files that a kill left half made. */
+/** Paths of files that a kill left half made. */
 function leftovers(workspace: string): string[] {
   const isState = /^(?:events\.jsonl|[a-z-]+\.json|session-corpus)$/;
-  const state = readdirSync(join(workspace, "memory/.dreams")).filter((name) => !isState.test(name));
-  return [...state, ...readdirSync(workspace).filter((name) => name.endsWith(".tmp"))];
+  const dreams = join(workspace, "memory/.dreams");
+  const state = readdirSync(dreams).filter((name) => !isState.test(name) && !LOCK.endsWith(`/${name}`));
+  return [
+    ...state.map((name) => join(dreams, name)),
+    ...readdirSync(workspace)
+      .filter((name) => name.endsWith(".tmp"))
+      .map((name) => join(workspace, name)),
+  ];
 }
