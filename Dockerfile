@@ -27,5 +27,5 @@ EXPOSE 18789
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:18789/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["svc"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "/opt/svc/bin/svc.mjs"]
 CMD ["gateway", "run", "--bind", "lan", "--port", "18789", "--allow-unconfigured"]

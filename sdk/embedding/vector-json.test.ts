@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createVectorJson } from "./vector-json.ts";
+import { readVector } from "./vectors.ts";
 
 function parsed(text: string, step: number): unknown {
   const bytes = Buffer.from(text);
@@ -25,7 +26,7 @@ const values = [
     usage: { total_tokens: 7 },
   },
   { embeddings: [[0.25], [-0.5]], model: "é🙂 [1,2]", note: 'a "quoted" \\ text', empty: [], mixed: ["a", [], [[1]]] },
-  { data: [{ embedding: "QUJD".repeat(600) }], long: `${"x".repeat(2_000)}\\"🙂"${"y".repeat(50)}` },
+  { data: [{ embedding: `${"QUJD".repeat(600)}QQ` }], vector: "QUJD".repeat(600), long: `${"x".repeat(2_000)}\\"🙂"${"y".repeat(50)}` },
   [1, 2],
   "text",
   { a: "ends with \\", b: ['\\\\"', [1]] },
@@ -45,6 +46,21 @@ test.each(values.map((value) => [JSON.stringify(value).slice(0, 40), value]))(
 test("lists of numbers become vectors, and what is no number in one becomes NaN", () => {
   expect(parsed("[0.5,null]", 100)).toEqual(Float32Array.of(0.5, Number.NaN));
   expect(parsed("[1e999]", 100)).toEqual(Float32Array.of(Number.POSITIVE_INFINITY));
+});
+
+test("a vector in base64 is decoded where it is called one, and every other text stays a text", () => {
+  const vector = Float32Array.from({ length: 500 }, (_, i) => i / 3);
+  const base64 = Buffer.from(vector.buffer).toString("base64");
+  const answer = (embedding: unknown) => ({ token: base64, data: [{ embedding }, { embedding: vector.join() }] });
+  for (const text of [JSON.stringify(answer(base64)), JSON.stringify(answer(base64), null, 2)]) {
+    expect(parsed(text, 65_536)).toEqual(answer(vector));
+    for (const step of [900, 901, 902]) {
+      const { token, data } = parsed(text, step) as ReturnType<typeof answer>;
+      expect([token, readVector(data[0]?.embedding)]).toEqual([base64, vector]);
+    }
+  }
+  // Its name in two pieces: the reader of the answer decodes it.
+  expect(parsed(JSON.stringify({ embedding: base64 }), 8)).toEqual({ embedding: base64 });
 });
 
 test.each([1, 2, 3, 100])("a text that ends in a backslash ends there (pieces of %i)", (step) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readVector } from "./vectors.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -13,6 +14,8 @@ const MAX_VALUE_BYTES = 512 * 1024;
 const MAX_REST_BYTES = 1024 * 1024;
 
 const MAX_DEPTH = 64;
+/** Member whose long text is a vector as base64; others, such as a token, stay texts. */
+const VECTOR_NAME = '"embedding"';
 
 /** Begins what stands for a value that is kept out of the parse; of this process, so that no answer can hold it. */
 const mark = `\u0001${randomBytes(9).toString("base64url")}:`;
@@ -22,7 +25,7 @@ export interface VectorJson {
   /** @throws {SyntaxError} when a list of numbers cannot be read; when a single value, or the answer without its vectors, is too long to be read at a stretch */
   push(chunk: Buffer): void;
   /**
-   * The value; every list of numbers in it is a `Float32Array`.
+   * The value; every list of numbers in it is a `Float32Array`, and so is a vector in base64 that is a member `embedding`, unless two pieces share its name.
    * @throws {SyntaxError} when the text is not JSON
    */
   end(): unknown;
@@ -47,6 +50,8 @@ class VectorJsonParser implements VectorJson {
   #state: "outside" | "bracket" | "numbers" | "text" = "outside";
   #isEscaped = false;
   #hasEscapes = false;
+  /** Does the text that is being read stand under a name of vectors? */
+  #isVector = false;
 
   push(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) at = this.#step(chunk, at);
@@ -79,8 +84,9 @@ class VectorJsonParser implements VectorJson {
     if (at === chunk.length) return at;
     const isText = chunk[at] === QUOTE;
     const end = isText ? longTextEnd(chunk, at) : -1;
+    this.#isVector = isText && isNamedVector(chunk, at);
     if (end !== -1) {
-      this.#keep(chunk.toString("utf8", at + 1, end));
+      this.#keepText(chunk.subarray(at + 1, end));
       return end + 1;
     }
     this.#state = isText ? "text" : "bracket";
@@ -127,7 +133,7 @@ class VectorJsonParser implements VectorJson {
     this.#collect(chunk.subarray(from, end));
     if (!isOver) return end;
     const whole = Buffer.concat(this.#collected);
-    if (whole.length > LONG_TEXT && !this.#hasEscapes) this.#keep(whole.toString("utf8", 1, whole.length - 1));
+    if (whole.length > LONG_TEXT && !this.#hasEscapes) this.#keepText(whole.subarray(1, -1));
     else this.#put(whole);
     this.#state = "outside";
     return end;
@@ -136,7 +142,14 @@ class VectorJsonParser implements VectorJson {
   #put(piece: Buffer): void {
     this.#skeletonBytes += piece.length;
     if (this.#skeletonBytes > MAX_REST_BYTES) throw new SyntaxError("the answer holds too much besides vectors");
-    this.#skeleton.push(piece);
+    // A copy: a few bytes would keep the 64 KiB that they came with.
+    this.#skeleton.push(Buffer.from(piece));
+  }
+
+  /** A vector is decoded at once: as a text it would live until the end of the answer, among the old objects that are seldom collected. */
+  #keepText(bytes: Buffer): void {
+    const text = bytes.toString("utf8");
+    this.#keep(this.#isVector ? (readVector(text) ?? text) : text);
   }
 
   #keep(value: unknown): void {
@@ -171,6 +184,12 @@ function nextValue(chunk: Buffer, from: number): number {
   let at = from;
   while (at < chunk.length && chunk[at] !== QUOTE && chunk[at] !== OPEN) at++;
   return at;
+}
+
+/** Is what begins here the value of a member `embedding`? */
+function isNamedVector(chunk: Buffer, at: number): boolean {
+  const before = chunk.toString("latin1", Math.max(0, at - VECTOR_NAME.length - 2), at).trimEnd();
+  return before.endsWith(`${VECTOR_NAME}:`) || before.endsWith(`${VECTOR_NAME} :`);
 }
 
 /** Finds the end of a short text without escapes that begins and ends in this piece; -1 for anything else. */

@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { needs } from "../../../test/servers/needs.ts";
-import type { ServiceSpec } from "./definition.ts";
+import { NODE_FLAGS, type ServiceSpec } from "./definition.ts";
 import { parsePlist, readPlist, renderPlist } from "./launchd-plist.ts";
 import { parseUnit, renderUnit, unitEntries } from "./systemd-unit.ts";
 import { parseGatewayCmd, parseTask, renderGatewayCmd, renderStartupLauncher, renderTask } from "./windows-task.ts";
@@ -30,6 +30,13 @@ const odd: ServiceSpec = {
   pathEnv: { SVC_PROFILE: "work", SVC_STATE_DIR: "/srv/a b/%i & <x>/.svc-work" },
 };
 
+test("the flags of Node are the same wherever a gateway is started", async () => {
+  for (const path of ["package.json", "Dockerfile", "test/bench/lib/gateway.mjs", "examples/deploy/svc-gateway.service"]) {
+    const text = await readFile(new URL(`../../../${path}`, import.meta.url), "utf8");
+    for (const flag of NODE_FLAGS) expect(text, path).toContain(flag);
+  }
+});
+
 describe("the systemd unit", () => {
   test("of the default profile is this text", () => {
     expect(renderUnit(spec)).toBe(`[Unit]
@@ -41,7 +48,7 @@ StartLimitBurst=10
 
 [Service]
 Type=simple
-ExecStart=/usr/bin/node /opt/svc/bin/svc.mjs gateway run --port 18789
+ExecStart=/usr/bin/node --max-semi-space-size=4 /opt/svc/bin/svc.mjs gateway run --port 18789
 WorkingDirectory=%h/.svc
 Restart=always
 RestartSec=5
@@ -132,7 +139,7 @@ describe("the launch agent", () => {
       const label = one.profile === "" ? "ai.svc.gateway" : "ai.svc.work";
       expect(JSON.parse(stdout)).toEqual({
         Label: label,
-        ProgramArguments: [one.nodePath, one.entryPath, "gateway", "run", "--port", "18789"],
+        ProgramArguments: [one.nodePath, ...NODE_FLAGS, one.entryPath, "gateway", "run", "--port", "18789"],
         RunAtLoad: true,
         KeepAlive: { SuccessfulExit: false },
         ThrottleInterval: 10,
@@ -181,7 +188,7 @@ describe("gateway.cmd", () => {
         'set "SVC_STOP_TIMEOUT_MS=30000"',
         'set "SVC_STATE_DIR=C:\\Users\\me\\.svc"',
         ":run",
-        '"C:\\Program Files\\nodejs\\node.exe" "C:\\svc\\50%%\\svc.mjs" gateway run --port 18789 < NUL',
+        '"C:\\Program Files\\nodejs\\node.exe" --max-semi-space-size=4 "C:\\svc\\50%%\\svc.mjs" gateway run --port 18789 < NUL',
         "if %ERRORLEVEL%==75 goto run",
         "exit /b %ERRORLEVEL%",
         "",

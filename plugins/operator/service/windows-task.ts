@@ -1,10 +1,11 @@
-import { type InstalledProgram, markerEnv, programOf, type ServiceSpec, taskName, toProgram, unitName } from "./definition.ts";
+import { type InstalledProgram, markerEnv, NODE_FLAGS, programOf, type ServiceSpec, taskName, toProgram, unitName } from "./definition.ts";
 import { errors } from "./errors.ts";
 import { escapeXml, unescapeXml } from "./xml-text.ts";
 
 /** Renders `gateway.cmd`: what the task and the start-up launcher run. It starts the gateway again when that asks for it. */
 export function renderGatewayCmd(spec: ServiceSpec): string {
-  const [node = "", entry = "", ...args] = programOf(spec);
+  const [node = "", ...rest] = programOf(spec);
+  const [entry = "", ...args] = rest.slice(NODE_FLAGS.length);
   const env = { ...markerEnv(unitName(spec.profile)), ...spec.pathEnv };
   return lines([
     "@echo off",
@@ -12,7 +13,7 @@ export function renderGatewayCmd(spec: ServiceSpec): string {
     `cd /d "${text("state directory", spec.stateDir)}"`,
     ...Object.entries(env).map(([name, value]) => `set "${name}=${text(name, value)}"`),
     ":run",
-    `"${text("node", node)}" "${text("entry", entry)}" ${args.join(" ")} < NUL`,
+    `"${text("node", node)}" ${NODE_FLAGS.join(" ")} "${text("entry", entry)}" ${args.join(" ")} < NUL`,
     "if %ERRORLEVEL%==75 goto run",
     "exit /b %ERRORLEVEL%",
   ]);
@@ -31,7 +32,7 @@ export function parseGatewayCmd(source: string): InstalledProgram | undefined {
     const [, name, value] = /^set "([^="]+)=([^"]*)"$/i.exec(row.trim()) ?? [];
     return name === undefined || value === undefined ? [] : [[name, literal(value)] as const];
   });
-  const [, node, entry, rest] = /^"([^"]+)" "([^"]+)" ([^<]*)</.exec(rows.find((row) => row.startsWith('"')) ?? "") ?? [];
+  const [, node, entry, rest] = /^"([^"]+)" (?:--[^ "]+ )*"([^"]+)" ([^<]*)</.exec(rows.find((row) => row.startsWith('"')) ?? "") ?? [];
   if (node === undefined || entry === undefined || rest === undefined) return undefined;
   return toProgram([literal(node), literal(entry), ...rest.trim().split(/\s+/)], Object.fromEntries(env));
 }

@@ -26,10 +26,13 @@ export function makeHome(config = {}) {
   };
 }
 
-/** Spawns the product as its user would; returns at once. @param options `program`: that of another build; `nodeArgs`: for Node itself */
+/** Flags of Node that a service's definition, `npm start` and the image have. */
+const nodeFlags = ["--max-semi-space-size=4"];
+
+/** Spawns the product as its supervisor would; returns at once. @param options `program`: that of another build; `nodeArgs`: more flags of Node */
 export async function spawnGateway(home, { program = svc, nodeArgs = [] } = {}) {
   const port = await freePort();
-  const child = startProcess([...nodeArgs, program, "gateway", "--port", String(port)], { env: home.env });
+  const child = startProcess([...nodeFlags, ...nodeArgs, program, "gateway", "--port", String(port)], { env: home.env });
   return handle(child, port, /^svc is ready/m);
 }
 
