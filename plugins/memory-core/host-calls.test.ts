@@ -75,3 +75,17 @@ test("the memory of vectors that are made for one answer is moved, each piece on
     [3, []],
   ]);
 });
+
+test("memory that cannot be moved is copied", async () => {
+  const told: unknown[] = [];
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  const vector = new Float32Array(memory.buffer).subarray(0, 2);
+  const { port1, port2 } = new MessageChannel();
+  port2.onmessage = ({ data }) => told.push(data);
+  const server = createHostCallServer({ ...noHostHandlers, embed: async () => [vector] }, (answer, moved = []) =>
+    port1.postMessage(answer, moved),
+  );
+  server.receive({ call: 1, host: "embed", params: { texts: ["a"] } });
+  await expect.poll(() => told).toEqual([{ answer: 1, value: [Float32Array.of(0, 0)] }]);
+  port1.close();
+});

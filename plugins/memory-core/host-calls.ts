@@ -16,7 +16,7 @@ export interface HostCallServer {
 /** Calls of one thread under way at a time; a thread that asks for more is out of order. */
 const MAX_CALLS = 256;
 
-/** Their vectors are made for this one answer, in few pieces of memory; those of other calls may be somebody's own. */
+/** Their vectors are in few pieces of memory that hold nothing else; those of other calls may be somebody's own. */
 const movedMethods: ReadonlySet<HostMethod> = new Set(["embed", "batchResults"]);
 
 /**
@@ -25,12 +25,20 @@ const movedMethods: ReadonlySet<HostMethod> = new Set(["embed", "batchResults"])
  */
 export function createHostCallServer(handlers: HostHandlers, post: (answer: HostAnswer, moved?: ArrayBuffer[]) => void): HostCallServer {
   const running = new Map<number, AbortController>();
+  const answer = (value: HostAnswer, moved: ArrayBuffer[]) => {
+    try {
+      post(value, moved);
+    } catch {
+      // Memory that cannot be moved, such as that of a WebAssembly module, is copied.
+      post(value);
+    }
+  };
   const run = async (call: number, method: HostMethod, params: HostMethods[HostMethod]["params"]) => {
     const stop = new AbortController();
     running.set(call, stop);
     try {
       const value = await handlers[method](params as never, stop.signal);
-      if (!stop.signal.aborted) post({ answer: call, value }, movedMethods.has(method) ? memoryOf(value) : []);
+      if (!stop.signal.aborted) answer({ answer: call, value }, movedMethods.has(method) ? memoryOf(value) : []);
     } catch (error) {
       if (!stop.signal.aborted) post({ answer: call, fault: toFault(error) });
     } finally {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readVector } from "./vectors.ts";
+import { createVectorDecoder } from "./vectors.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -50,6 +50,7 @@ class VectorJsonParser implements VectorJson {
   #state: "outside" | "bracket" | "numbers" | "text" = "outside";
   #isEscaped = false;
   #hasEscapes = false;
+  readonly #decode = createVectorDecoder();
   /** Does the text that is being read stand under a name of vectors? */
   #isVector = false;
 
@@ -149,7 +150,7 @@ class VectorJsonParser implements VectorJson {
   /** A vector is decoded at once: as a text it would live until the end of the answer, among the old objects that are seldom collected. */
   #keepText(bytes: Buffer): void {
     const text = bytes.toString("utf8");
-    this.#keep(this.#isVector ? (readVector(text) ?? text) : text);
+    this.#keep(this.#isVector ? (this.#decode(text) ?? text) : text);
   }
 
   #keep(value: unknown): void {

@@ -42,13 +42,48 @@ export function readVector(value: unknown): Float32Array | undefined {
 }
 
 function fromBase64(text: string): Float32Array | undefined {
-  const bytes = Buffer.from(text, "base64");
+  const length = lengthInBase64(text);
+  return length === undefined ? undefined : decodeInto(new Float32Array(length), text);
+}
+
+/** Numbers of a vector in base64; undefined when its length is not that of one. */
+function lengthInBase64(text: string): number | undefined {
   let end = text.length;
   while (text[end - 1] === "=") end--;
-  // The decoder leaves out what is no base64 without a word.
-  if (bytes.length !== Math.floor((end * 3) / 4) || bytes.length === 0 || bytes.length % 4 !== 0) return undefined;
-  // A short one shares its memory with others and may begin anywhere; every machine Node runs on is little-endian.
-  return new Float32Array(bytes.length === bytes.buffer.byteLength ? bytes.buffer : new Uint8Array(bytes).buffer);
+  const bytes = Math.floor((end * 3) / 4);
+  return bytes === 0 || bytes % 4 !== 0 ? undefined : bytes / 4;
+}
+
+/** Every machine Node runs on is little-endian. @returns undefined when the text is no base64: the decoder leaves out what is none without a word */
+function decodeInto(vector: Float32Array, text: string): Float32Array | undefined {
+  const { buffer, byteOffset, byteLength } = vector;
+  return Buffer.from(buffer, byteOffset, byteLength).write(text, "base64") === byteLength ? vector : undefined;
+}
+
+/** Vectors that lie side by side take one piece of memory of at most this many bytes. */
+const SLAB_BYTES = 1024 * 1024;
+const SLAB_VECTORS = 32;
+
+/**
+ * Decodes the vectors of one answer from base64, 32 side by side: pieces of memory as large as these are moved to another thread instead of being copied.
+ * The first has its own: the answer to a query holds no other.
+ * @returns undefined for a text that is no vector
+ */
+export function createVectorDecoder(): (text: string) => Float32Array | undefined {
+  let slab: Float32Array | undefined;
+  let used = 0;
+  return (text) => {
+    const length = lengthInBase64(text);
+    if (length === undefined) return undefined;
+    if (!slab || used + length > slab.length) {
+      const count = slab ? Math.min(SLAB_VECTORS, Math.floor(SLAB_BYTES / 4 / length)) : 1;
+      slab = new Float32Array(Math.max(1, count) * length);
+      used = 0;
+    }
+    const vector = decodeInto(slab.subarray(used, used + length), text);
+    if (vector) used += length;
+    return vector;
+  };
 }
 
 /** Required shape of the vectors in an answer. */

@@ -44,6 +44,7 @@ export function embeddingCases(adapter: EmbeddingAdapter, { context = {} }: Embe
     make("one vector per text, in the order of the texts", checkOrder),
     make("vectors are finite, of one length, and of the length and norm it declares", checkVectors),
     make("the same text gives the same vector, as a query and as a document each", checkStability),
+    make("vectors of documents are given away: what becomes of their memory changes no later answer", checkOwnership),
     make("no texts give no vectors", async (provider) => assert.deepEqual(await provider.embedBatch([]), [])),
     make("more texts than one request takes", checkLimit),
     make("an empty text gives a vector or is refused as input", (provider) => checkOddInput(provider, "")),
@@ -90,6 +91,14 @@ async function checkVectors(provider: EmbeddingProvider): Promise<void> {
     assert.ok(vector.every(Number.isFinite), "a component is not finite");
     if (provider.normalized) assert.ok(Math.abs(norm(vector) - 1) < 1e-3, `declared of length 1, got ${norm(vector)}`);
   }
+}
+
+async function checkOwnership(provider: EmbeddingProvider): Promise<void> {
+  const given = await provider.embedBatch(texts);
+  const kept = given.map((vector) => Float32Array.from(vector));
+  for (const vector of given) vector.fill(0);
+  const again = await provider.embedBatch(texts);
+  for (const [i, vector] of again.entries()) assert.ok(cosine(vector, kept[i]) > 0.999, `text ${i + 1} has another vector`);
 }
 
 async function checkStability(provider: EmbeddingProvider): Promise<void> {

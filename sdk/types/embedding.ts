@@ -30,7 +30,7 @@ export interface EmbeddingProvider {
   loadsModel?: boolean;
   /** Vector of a search query. Never downloads or builds anything first: then it rejects with `not-ready`. @throws {EmbeddingError} */
   embedQuery(text: string, options?: EmbedOptions): Promise<Float32Array>;
-  /** Vectors of documents, in input order, one per text. @throws {EmbeddingError} */
+  /** Vectors of documents, in input order, one per text. Their memory is the caller's, who may move it to another thread. @throws {EmbeddingError} */
   embedBatch(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
   embedBatchInputs?(inputs: readonly StructuredInput[], options?: EmbedOptions): Promise<Float32Array[]>;
   /** Idempotent; calls under way reject. */

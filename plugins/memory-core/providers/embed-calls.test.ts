@@ -51,6 +51,20 @@ test("vectors of texts share one piece of memory, which is not the vendor's", as
   expect(vectors.some(({ buffer }) => buffer === found[0]?.buffer)).toBe(false);
 });
 
+test("vectors that fill a large piece of memory stay in it, and others beside them are copied", async () => {
+  const slab = new Float32Array(32_768).fill(2);
+  const vectors = [slab.subarray(0, 16_384), slab.subarray(16_384), new Float32Array(40_000).subarray(0, 16_384).fill(2)];
+  const provider = { embedBatch: async () => vectors, normalized: true };
+  const opened = { provider, batch: undefined, facts: testFacts({ dims: 16_384 }) } as unknown as OpenedProvider;
+  const found = await createEmbedCalls({ timers: fakeClock() as never }, opened).embed(
+    { texts: ["a", "b", "c"] },
+    new AbortController().signal,
+  );
+  expect(found).toEqual(vectors);
+  expect(found.map(({ buffer }) => buffer === slab.buffer)).toEqual([true, true, false]);
+  expect(found[2]?.buffer.byteLength).toBe(16_384 * 4);
+});
+
 test("a model that another one replaced under its name may have another length: what holds is what its index was made with", async () => {
   let length = 2;
   const provider = { embedBatch: async (texts: readonly string[]) => texts.map(() => new Float32Array(length).fill(1)) };

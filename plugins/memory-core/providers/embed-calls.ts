@@ -80,11 +80,18 @@ function oneOf(vector: Float32Array, good: (vector: Float32Array) => Float32Arra
 /** 4 MiB of numbers. */
 const SLAB_NUMBERS = 1024 * 1024;
 
-/** Copies vectors into one piece of memory, to be moved. */
+/** A piece of memory that is moved as the adapter gave it: larger than any that Node lends out to several. */
+const MOVED_BYTES = 64 * 1024;
+
+/** Brings vectors into few pieces of memory, to be moved: those that fill a large one by themselves stay in it, others are copied into one. */
 function packVectors(vectors: readonly Float32Array[]): Float32Array[] {
-  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
+  const bytes = new Map<ArrayBufferLike, number>();
+  for (const { buffer, byteLength } of vectors) bytes.set(buffer, (bytes.get(buffer) ?? 0) + byteLength);
+  const isFull = ({ buffer }: Float32Array) => buffer.byteLength >= MOVED_BYTES && bytes.get(buffer) === buffer.byteLength;
+  const all = new Float32Array(vectors.reduce((sum, vector) => sum + (isFull(vector) ? 0 : vector.length), 0));
   let used = 0;
   return vectors.map((vector) => {
+    if (isFull(vector)) return vector;
     all.set(vector, used);
     used += vector.length;
     return all.subarray(used - vector.length, used);
