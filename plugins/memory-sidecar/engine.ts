@@ -168,8 +168,10 @@ const MAX_REASON_CHARS = 300;
 
 function failed(what: string, { code, stdout, stderr }: EngineOutput): EngineFault {
   const said = `${stderr}\n${stdout}`;
-  const last = said.split("\n").findLast((line) => line.trim() !== "");
-  const reason = last === undefined ? "" : `: ${last.trim().slice(0, MAX_REASON_CHARS)}`;
+  const lines = said.split("\n").filter((line) => line.trim() !== "");
+  // A crash of Node prints its error before the stack, and its version last.
+  const telling = lines.find((line) => /^(?:\w+)?Error: \S/.test(line)) ?? lines.at(-1);
+  const reason = telling === undefined ? "" : `: ${telling.trim().slice(0, MAX_REASON_CHARS)}`;
   return new EngineFault("failed", `${what} ended with code ${code}${reason}`, said.slice(0, 20_000));
 }
 

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MemorySearchResult, SvcConfigInput } from "svc/sdk";
 import { createTestGateway, eventually, type FakeClock, fakeClock, type TestGateway } from "svc/sdk/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type FakeEngine, fakeSidecarEngine } from "../../test/fakes/sidecar-engine.ts";
+import { mountDisk, needsDisk } from "../../test/servers/small-disk.ts";
+import { engineHome } from "./engine-home.ts";
 
 const notes = { "MEMORY.md": "# Home\n\nThe router stands in the hall.\n", "memory/day.md": "The boiler needs 1.4 bar.\n" };
 const minute = 60_000;
@@ -186,4 +188,34 @@ test("a program that is missing at the start leaves the builtin engine, and one 
   } finally {
     await own.close();
   }
+});
+
+needsDisk().test("an engine that fills its disk is searched by what it had, says so, and goes on once there is room", async () => {
+  const own = await createTestGateway({
+    plugins: ["memory-core", "memory-sidecar"],
+    workspace: notes,
+    config: { memory: { backend: "builtin" } },
+  });
+  const home = engineHome(join(own.stateDir, "agents/main/sidecar"));
+  await mkdir(home.cache, { recursive: true });
+  const unmount = mountDisk(home.cache, 512 * 1024);
+  onTestFinished(async () => {
+    unmount();
+    await own.close();
+  });
+  const memory = own.service("memory@1");
+  const router = () => memory.search("main", "router");
+  expect(await own.reload(withSidecar())).toMatchObject({ status: "applied" });
+  await eventually(async () => (await router()).provider === "sidecar" && (await router()).results.length === 1);
+
+  await engine.behave({ deeds: { update: { fill: true } } });
+  await writeFile(join(own.workspace, "memory/new.md"), "The ladder is in the shed.\n");
+  await expect(memory.sync("main", { force: true })).rejects.toThrow(/ENOSPC|no space/);
+  expect((await router()).results).toMatchObject([{ path: "MEMORY.md" }]);
+  expect(await own.rpc("memory.status")).toMatchObject({ lastError: expect.stringMatching(/ENOSPC|no space/) });
+
+  await engine.behave({});
+  await rm(join(home.engineCache, "log"));
+  await memory.sync("main", { force: true });
+  expect((await memory.search("main", "ladder")).results).toMatchObject([{ path: "memory/new.md" }]);
 });

@@ -12,6 +12,8 @@ export interface EngineDeed {
   stderr?: string;
   /** Prints without end. */
   flood?: boolean;
+  /** Writes beside its index until the disk is full, and goes on. */
+  fill?: boolean;
   /** Ends itself by SIGKILL, in the middle of its work. */
   killed?: boolean;
   /** Only the first so many calls. */
@@ -108,6 +110,15 @@ function write(index) {
   fs.writeFileSync(temp, JSON.stringify(index));
   if (deed.killed) process.kill(process.pid, "SIGKILL");
   fs.renameSync(temp, file);
+}
+
+/** Writes beside the index until the disk takes no more. */
+function fillDisk() {
+  try {
+    for (;;) fs.appendFileSync(path.join(cache, "log"), Buffer.alloc(64 * 1024, 1));
+  } catch (error) {
+    if (error.code !== "ENOSPC") throw error;
+  }
 }
 
 /** On first use the models in force are written down, and hold from then on. */
@@ -221,6 +232,7 @@ async function run() {
     setInterval(() => undefined, 1000);
     return;
   }
+  if (deed.fill) fillDisk();
   if (deed.delayMs) await new Promise((resolve) => setTimeout(resolve, deed.delayMs));
   if (deed.flood) {
     const more = () => {

@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LocalModelSource } from "svc/sdk";
 import { createTestRequests } from "svc/sdk/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type ModelHub, startModelHub } from "../../../test/fakes/model-hub.ts";
 import { atFailpoints } from "../../../test/fixtures/failpoints.ts";
+import { mountDisk, needsDisk, resizeDisk } from "../../../test/servers/small-disk.ts";
 import { defaultFolder, modelAddress } from "./model-address.ts";
 import { ModelFiles } from "./model-files.ts";
 
@@ -200,6 +201,23 @@ describe("a disk without room", () => {
     await download();
     expect(hub.requests.at(-1)).toMatch(/^cdn GET bytes=[1-9]\d+- /);
     expect((await stored()).equals(large)).toBe(true);
+  });
+
+  needsDisk().test("that is really full in the middle is told, and with more room the next try goes on", async () => {
+    hub.replace(PATH, large);
+    const disk = await mkdtemp(join(tmpdir(), "svc-disk-"));
+    const unmount = mountDisk(disk, 1024 * 1024);
+    onTestFinished(async () => {
+      unmount();
+      await rm(disk, { recursive: true });
+    });
+    await expect(download({ directory: disk })).rejects.toThrow(
+      /there is no room left on the disk in .*; free some, .* the next try goes on/,
+    );
+    resizeDisk(disk, 8 * 1024 * 1024);
+    await download({ directory: disk });
+    expect(hub.requests.at(-1)).toMatch(/^cdn GET bytes=[1-9]\d+- /);
+    expect((await readFile(join(disk, NAME))).equals(large)).toBe(true);
   });
 
   test("is noticed before anything is written", async () => {
