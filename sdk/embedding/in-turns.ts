@@ -1,17 +1,21 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Work at a stretch: several answers are read at a time, each takes its stretch in the same turn, and together they are not to be noticed. */
+/** Work at a stretch. */
 const TURN_MS = 2;
+
+/** Ends with the last pause that somebody waits for: of several answers that are read at a time, one goes on in a turn. */
+let lastPause: Promise<void> = Promise.resolve();
 
 /**
  * A pause for use within a long piece of work.
- * @returns resolves after a turn of the event loop when 2 ms have passed since the last one, undefined before
+ * @returns resolves in a turn of the event loop that no other pause ends in, when 2 ms have passed since the last one; undefined before
  */
 export function createPauses(): () => Promise<void> | undefined {
   let start = performance.now();
   return () => {
     if (performance.now() - start < TURN_MS) return undefined;
-    return nextTurn().then(() => {
+    lastPause = lastPause.then(() => nextTurn());
+    return lastPause.then(() => {
       start = performance.now();
     });
   };

@@ -6,6 +6,7 @@ import { type IndexIdentity, OLDEST_READABLE, parseIdentity, SCHEMA_VERSION } fr
 import { IDENTITY_KEY, schemaSql } from "./schema.ts";
 
 export type Database = Sqlite.Database;
+export type Statement = Sqlite.Statement<unknown[]>;
 
 const PAGE_SIZE = 8192;
 const CACHE_KIB = 6_144;

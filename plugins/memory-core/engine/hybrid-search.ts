@@ -9,6 +9,11 @@ import type { SearchParams } from "./search-types.ts";
 import { findByWords } from "./text-leg.ts";
 import type { VectorRow, VectorStore } from "./vector-store.ts";
 
+/** A query that is embedded within this time needs no answer of words before. */
+const INTERIM_AFTER_MS = 20;
+/** A smaller index is searched by any words in a few milliseconds. */
+const INTERIM_FROM_CHUNKS = 10_000;
+
 /** The index as it is at one moment; a rebuild puts another one in its place. */
 export interface SearchableIndex {
   db: Database;
@@ -38,8 +43,10 @@ export interface SearchScope {
   deadlineMs: number;
   /** Wall clock, for the age of passages. */
   now(): number;
-  /** Called with what is known so far whenever there is more to come. */
+  /** Called with what is known so far when there is more to come that may take its time. */
   interim(reply: SearchReply): void;
+  /** Passages from which on the second step of a search by words is told of before it begins; for tests. */
+  interimFromChunks?: number;
 }
 
 /** Searches words while the query is being embedded, then vectors, and joins both. */
@@ -72,8 +79,13 @@ async function searchBoth(
   // A caller that is left with words alone has to know that meanings were to be searched.
   const early: SearchScope = { ...scope, interim: (reply) => scope.interim({ ...reply, degraded: WORDS_SO_FAR }) };
   let words = mode === "hybrid" ? runWords(early, first) : undefined;
-  if (words) early.interim({ ...answer(scope, first, { words, mode: "fts-only" }), partial: true });
-  const query = await embedding.wait();
+  const pending = embedding.wait();
+  let query = await within(pending, performance.now() + INTERIM_AFTER_MS, undefined);
+  if (!query) {
+    // Meanwhile the index may have been replaced, or closed.
+    if (words && scope.open()?.db === words.db) early.interim({ ...answer(scope, first, { words, mode: "fts-only" }), partial: true });
+    query = await pending;
+  }
   for (let index: SearchableIndex | undefined = scope.open(); index; index = scope.open()) {
     const now: IndexQuery = { index, params };
     if (words && words.db !== index.db) words = runWords(scope, now); // rows of a replaced index mean nothing
@@ -133,8 +145,10 @@ function runWords(scope: SearchScope, { index, params }: IndexQuery): Words {
   const { query, sources, maxResults } = params;
   const { db, tokenizer, chunks } = index;
   const candidates = candidateCount(maxResults, params.candidateMultiplier);
-  const found = (rows: RankedRow[]) =>
+  const found = (rows: RankedRow[]) => {
+    if (chunks < (scope.interimFromChunks ?? INTERIM_FROM_CHUNKS)) return;
     scope.interim({ ...answer(scope, { index, params }, { words: { db, rows, isCut: false }, mode: "fts-only" }), partial: true });
+  };
   const isLate = () => performance.now() > scope.deadlineMs;
   return { db, ...findByWords({ db, tokenizer, chunks, found, isLate }, { query, sources, candidates, maxResults }) };
 }

@@ -191,11 +191,22 @@ describe("time", () => {
         finish = resolve;
       });
     const reply = ask(fill(notes), "router", { vectors: { kind: "ready", embedQuery }, interim });
-    expect(interim.map(pathsOf).at(-1)).toEqual([note("a")]);
+    await expect.poll(() => interim.map(pathsOf).at(-1)).toEqual([note("a")]);
     expect(interim.every((one) => one.partial && one.degraded?.startsWith("only words were searched"))).toBe(true);
     finish(at(0));
     expect((await reply).mode).toBe("hybrid");
   });
+});
+
+test("an index that is closed while the query is embedded tells nothing more", async () => {
+  const index = fill({ [note("a")]: { text: "router", degrees: 0 } });
+  let current: typeof index | undefined = index;
+  const interim: SearchReply[] = [];
+  const embedQuery = () => new Promise<Float32Array>((resolve) => setTimeout(resolve, 60, at(0)));
+  const reply = ask(index, "router", { vectors: { kind: "ready", embedQuery }, openNow: () => current, interim });
+  current = undefined;
+  expect((await reply).hits).toEqual([]);
+  expect(interim).toEqual([]);
 });
 
 test("an index that is replaced meanwhile answers with its own rows", async () => {

@@ -1,13 +1,14 @@
 import type { MemorySource } from "../index-settings.ts";
 import type { Database } from "./database.ts";
 import { anyOf, likePattern, type TermQuery } from "./keyword-query.ts";
+import { prepared } from "./prepared.ts";
 import { mergeRows, type RankedRow, scoreOfRank } from "./ranking.ts";
 import type { SiftedTerms } from "./telling-terms.ts";
 
 /** Matching chunks that are ranked in one statement, newest first: `bm25` scores each of them separately, so the time left is looked at in between. */
 const SLICE = 20_000;
 /** Maximum number of chunks to rank that match only common terms, when others have rarer ones: they come last anyway. */
-const MAX_RANKED_COMMON = 4_000;
+const MAX_RANKED_COMMON = 2_000;
 
 /** Rows a step searches, and how many it may return. */
 export interface TextScope {
@@ -65,8 +66,8 @@ function allTerms(scope: TextScope, { match, like }: TermQuery): RankedRow[] {
 function rankRows(scope: TextScope, match: string): RankedRow[] {
   const { db, limit, sources } = scope;
   const matching = `FROM chunks_fts WHERE chunks_fts MATCH ? AND rowid <= ?${onlyOf(sources)} ORDER BY rowid DESC`;
-  const best = db.prepare(`SELECT rowid, rank FROM (SELECT rowid, rank ${matching} LIMIT ${SLICE}) ORDER BY rank, rowid LIMIT ?`);
-  const below = db.prepare(`SELECT rowid ${matching} LIMIT 1 OFFSET ${SLICE}`).pluck();
+  const best = prepared(db, `SELECT rowid, rank FROM (SELECT rowid, rank ${matching} LIMIT ${SLICE}) ORDER BY rank, rowid LIMIT ?`);
+  const below = prepared(db, `SELECT rowid ${matching} LIMIT 1 OFFSET ${SLICE}`).pluck();
   const named = sources ?? [];
   let rows: Ranked[] = [];
   for (let newest: number | undefined = Number.MAX_SAFE_INTEGER; newest !== undefined; ) {
@@ -84,7 +85,7 @@ function rankRows(scope: TextScope, match: string): RankedRow[] {
 /** The best of the newest matching rows. */
 function rankNewest({ db, limit, sources }: TextScope, match: string): RankedRow[] {
   const newest = `SELECT rowid, rank FROM chunks_fts WHERE chunks_fts MATCH ?${onlyOf(sources)} ORDER BY rowid DESC LIMIT ${MAX_RANKED_COMMON}`;
-  const best = db.prepare(`SELECT rowid, rank FROM (${newest}) ORDER BY rank, rowid LIMIT ?`);
+  const best = prepared(db, `SELECT rowid, rank FROM (${newest}) ORDER BY rank, rowid LIMIT ?`);
   return (best.all(match, ...(sources ?? []), limit) as Ranked[]).map(toRow);
 }
 

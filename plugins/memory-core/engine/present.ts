@@ -4,6 +4,7 @@ import { decayedScore, timeOf } from "./decay.ts";
 import { diversify } from "./diversity.ts";
 import { MAX_QUERY_CHARS } from "./keyword-query.ts";
 import { extractKeywords } from "./keywords.ts";
+import { prepared } from "./prepared.ts";
 import { applyThreshold, compareRows, type PlacedRow, type ScoredRow, type SearchMode } from "./ranking.ts";
 import type { IndexHit, SearchParams } from "./search-types.ts";
 import { snippetOf } from "./snippet.ts";
@@ -40,8 +41,8 @@ export function presentRows(how: Presentation, rows: readonly ScoredRow[]): Inde
 
 function placeRows({ db, params, now }: Presentation, rows: readonly ScoredRow[]): PlacedRow[] {
   const { enabled, halfLifeDays } = params.temporalDecay;
-  const find = db.prepare("SELECT path, start_line AS startLine, source FROM chunks WHERE rowid = ?");
-  const modified = db.prepare("SELECT mtime FROM files WHERE source = ? AND path = ?").pluck();
+  const find = prepared(db, "SELECT path, start_line AS startLine, source FROM chunks WHERE rowid = ?");
+  const modified = prepared(db, "SELECT mtime FROM files WHERE source = ? AND path = ?").pluck();
   return rows.flatMap((row): PlacedRow[] => {
     const at = find.get(row.rowid) as { path: string; startLine: number; source: string } | undefined;
     if (!at) return []; // gone since the leg found it
@@ -55,7 +56,7 @@ function placeRows({ db, params, now }: Presentation, rows: readonly ScoredRow[]
 type Shown = Omit<Passage, "text"> & { snippet: string };
 
 function createReader({ db, tokenizer, params }: Presentation): (rowid: number) => Shown {
-  const find = db.prepare("SELECT end_line AS endLine, source, text FROM chunks WHERE rowid = ?");
+  const find = prepared(db, "SELECT end_line AS endLine, source, text FROM chunks WHERE rowid = ?");
   const terms = extractKeywords(params.query.slice(0, MAX_QUERY_CHARS), tokenizer);
   const known = new Map<number, Shown>();
   return (rowid) => {

@@ -1,5 +1,6 @@
 import type { Database } from "./database.ts";
 import { type FoldedText, foldedText, headingRanges, placesOf, type WordPlace } from "./passage-words.ts";
+import { prepared } from "./prepared.ts";
 import type { TermGroup } from "./query-terms.ts";
 import { type RankedRow, rankOfScore } from "./ranking.ts";
 
@@ -46,7 +47,7 @@ export function rerank(
   groups: readonly TermGroup[],
   { rows, chunks }: { rows: readonly RankedRow[]; chunks: number },
 ): RankedRow[] {
-  const read = db.prepare("SELECT path, trail, text FROM chunks WHERE rowid = ?");
+  const read = prepared(db, "SELECT path, trail, text FROM chunks WHERE rowid = ?");
   const found = rows.flatMap((row): Weighed[] => {
     const passage = read.get(row.rowid) as PassageText | undefined;
     return passage ? [weigh(row, passage, groups)] : []; // gone since it was found

@@ -35,6 +35,7 @@ function index(files: Record<string, string>, tokenizer: Tokenizer = "unicode61"
         vectors: { kind: "off" },
         deadlineMs: performance.now() + (isLate ? -1 : 60_000),
         now: Date.now,
+        interimFromChunks: 0,
         interim: ({ hits }) => void interim.push(hits.map((hit) => hit.path)),
       },
       { ...plain, ...over, query },
@@ -167,6 +168,16 @@ describe("the second step", () => {
     const { search, interim } = index({ [note("a")]: "router hall", [note("b")]: "router", [note("c")]: "x" });
     await search("router hall");
     expect(interim).toEqual([[note("a")]]);
+  });
+
+  test("is not announced in a small index, which is searched at once", async () => {
+    const made = createTestIndex("unicode61");
+    open.push(made);
+    addToIndex(made, { [note("a")]: "router hall", [note("b")]: "router" });
+    let told = 0;
+    const scope = { open: () => made, vectors: { kind: "off" as const }, deadlineMs: performance.now() + 60_000, now: Date.now };
+    await hybridSearch({ ...scope, interim: () => void told++ }, { ...plain, query: "router hall" });
+    expect(told).toBe(0);
   });
 
   test("is left out when time is up, and the answer says so", async () => {

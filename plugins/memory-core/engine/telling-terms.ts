@@ -1,5 +1,6 @@
 import type { Database } from "./database.ts";
 import type { TermQuery } from "./keyword-query.ts";
+import { prepared } from "./prepared.ts";
 
 /** The terms of a disjunction by how many chunks have them. */
 export interface SiftedTerms {
@@ -32,7 +33,7 @@ interface Counted {
 export function siftTerms(db: Database, { quoted, forms, like }: TermQuery, chunks: number): SiftedTerms | undefined {
   if (like.length > 0 || quoted.length === 0) return undefined;
   const half = Math.floor(chunks * IDLE_SHARE);
-  const find = db.prepare("SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)").pluck();
+  const find = prepared(db, "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)").pluck();
   const words = quoted.map((term): Counted => {
     const found = Number(find.get(term, half + 1));
     return { term, chunks: found, more: found, isWord: true };

@@ -2,6 +2,7 @@ import type { MemorySource, Tokenizer } from "../index-settings.ts";
 import type { Database } from "./database.ts";
 import { runSifted, runTerms, type TextScope } from "./keyword-leg.ts";
 import { planKeywords } from "./keyword-query.ts";
+import { prepared } from "./prepared.ts";
 import { expandKeywords } from "./query-terms.ts";
 import { mergeRows, type RankedRow } from "./ranking.ts";
 import { RERANKED, rerank } from "./rerank.ts";
@@ -70,6 +71,6 @@ function bestFirst(rows: RankedRow[]): RankedRow[] {
 /** The sources to look into; undefined when the index holds no others, so that no row need be looked at for it. */
 function narrowing(db: Database, sources: readonly MemorySource[]): readonly MemorySource[] | undefined {
   const others = allSources.filter((source) => !sources.includes(source));
-  const has = db.prepare("SELECT 1 FROM chunks WHERE source = ? LIMIT 1");
+  const has = prepared(db, "SELECT 1 FROM chunks WHERE source = ? LIMIT 1");
   return others.some((source) => has.get(source) !== undefined) ? sources : undefined;
 }

@@ -44,7 +44,7 @@ function watchStatements(seen: Database): void {
   const prepare = seen.prepare.bind(seen);
   seen.prepare = ((sql: string) => {
     const statement = prepare(sql);
-    const isDistance = sql.includes("vec_distance_cosine");
+    const isDistance = sql.includes("vec_distance_cosine") && !sql.includes("json_each");
     if (!isDistance && !sql.includes("FROM chunk_codes WHERE chunk_id >")) return statement;
     const all = statement.all.bind(statement);
     return Object.assign(statement, {
@@ -326,7 +326,9 @@ test("the scan without a matrix gives the same rows and scores", async () => {
 
 describe("without a matrix", () => {
   const noMatrix = { hasMatrix: false };
-  const rounded = (rows: ReadonlyArray<{ rowid: number; score: number }>) => rows.map(({ rowid, score }) => `${rowid} ${score.toFixed(5)}`);
+  /** To compare with: sqlite-vec counts in single precision. */
+  const nearly = (rows: ReadonlyArray<{ rowid: number; score: number }>) =>
+    rows.map(({ rowid, score }) => ({ rowid, score: expect.closeTo(score, 5) }));
 
   test.each([
     ["clustered", clusteredVectors],
@@ -340,10 +342,10 @@ describe("without a matrix", () => {
 
     for (const query of vectors.slice(3_000)) {
       for (const sources of [both, ["sessions"]] as MemorySource[][]) {
-        const right = rounded(await byMatrix.search(query, 10, sources));
-        expect(rounded(await byCode.search(query, 10, sources))).toEqual(right);
+        const right = nearly(await byMatrix.search(query, 10, sources));
+        expect(await byCode.search(query, 10, sources)).toEqual(right);
         expect(usedDistances).toBe(false);
-        expect(rounded(await bySqliteVec.search(query, 10, sources))).toEqual(right);
+        expect(await bySqliteVec.search(query, 10, sources)).toEqual(right);
         expect(usedDistances).toBe(true);
         usedDistances = false;
       }

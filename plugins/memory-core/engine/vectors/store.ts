@@ -175,10 +175,12 @@ class SqliteVectorStore implements VectorStore {
 
   /** Exact similarity, best first; a row whose vector is gone by now is left out. */
   #rank(query: Float32Array, rowids: readonly number[]): VectorRow[] {
-    const rows = rowids.flatMap((rowid): VectorRow[] => {
-      const blob = this.#sql.embedding.get(rowid) as Buffer | undefined;
-      return blob ? [{ rowid, score: cosine(query, vectorOf(blob)) }] : [];
-    });
+    const rows =
+      this.#vec0?.scores(query, rowids) ??
+      rowids.flatMap((rowid): VectorRow[] => {
+        const blob = this.#sql.embedding.get(rowid) as Buffer | undefined;
+        return blob ? [{ rowid, score: cosine(query, vectorOf(blob)) }] : [];
+      });
     return rows.sort((a, b) => b.score - a.score || a.rowid - b.rowid);
   }
 

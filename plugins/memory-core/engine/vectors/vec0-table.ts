@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { MemorySource } from "../../index-settings.ts";
-import type { Database } from "../database.ts";
+import type { Database, Statement } from "../database.ts";
 import type { Pacer } from "../pacer.ts";
+import type { VectorRow } from "../vector-store.ts";
 import { blobOf, hasDirection, vectorOf } from "./similarity.ts";
 
 /** Row of `meta`: vectors were written while the extension was not at hand, so the table lacks them. */
@@ -16,6 +17,7 @@ export function markVec0Stale(db: Database): void {
 /** The `vec0` table of an index, on a database that has the extension. */
 export class Vec0Table {
   readonly #db: Database;
+  readonly #scores: Statement;
   #sql: ReturnType<typeof prepareAll> | undefined;
   /** Every vector is in it. */
   #isWhole = true;
@@ -24,6 +26,10 @@ export class Vec0Table {
   /** @param dims of the vectors that are stored; undefined while there is none */
   constructor(db: Database, dims: number | undefined) {
     this.#db = db;
+    this.#scores = db.prepare<unknown[]>(
+      `SELECT v.chunk_id AS rowid, 1 - vec_distance_cosine(v.embedding, ?) AS score FROM json_each(?) AS wanted
+       CROSS JOIN chunk_vectors v ON v.chunk_id = wanted.value WHERE v.dims = ?`,
+    );
     const exists = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'chunks_vec'").get() !== undefined;
     const isStale = db.prepare("SELECT 1 FROM meta WHERE key = ?").get(STALE_KEY) !== undefined;
     this.#isWhole = dims === undefined || (exists && !isStale);
@@ -43,13 +49,23 @@ export class Vec0Table {
   put(rowid: number, source: MemorySource, vector: Float32Array): void {
     if (!this.#isWhole && !this.#sql) return; // the refill brings it
     this.#sql ??= this.#begin(vector.length);
-    // vec0 knows no "or replace": a repeated key is an error.
-    this.#sql.remove.run(BigInt(rowid));
-    this.#sql.put.run(BigInt(rowid), source, blobOf(vector));
+    const [key, blob] = [BigInt(rowid), blobOf(vector)];
+    try {
+      this.#sql.put.run(key, source, blob);
+    } catch (error) {
+      // vec0 knows no "or replace", and a repeated key is an error; nearly every key is new, and to remove it first takes as long as to put it.
+      if (this.#sql.remove.run(key).changes === 0) throw error;
+      this.#sql.put.run(key, source, blob);
+    }
   }
 
   remove(rowid: number): void {
     this.#sql?.remove.run(BigInt(rowid));
+  }
+
+  /** Exact similarities of stored vectors, which need not leave the database for it; rows without one of this length are left out. */
+  scores(query: Float32Array, rowids: readonly number[]): VectorRow[] {
+    return this.#scores.all(blobOf(query), JSON.stringify(rowids), query.length) as VectorRow[];
   }
 
   /** Row ids of the exact answer. */
