@@ -5,14 +5,17 @@ import type { PluginKv } from "../../sdk/types/context.ts";
 /** Bounds of one plugin's key-value rows. */
 const kvLimits = { maxKeyChars: 256, maxValueBytes: 64 * 1024, maxKeys: 5_000, maxListed: 1_000 } as const;
 
+type Listed = Array<{ key: string; value: unknown }>;
+
 /** Contribution `("kv", "store")`: durable rows of all plugins, each under its own id. */
 export interface KvProvider {
+  /** The value, or a promise of it. */
   get(plugin: string, key: string): unknown;
   /** Resolves once durable. @throws {SvcError} `kv-limit` for one key more than `kvLimits.maxKeys` */
   set(plugin: string, key: string, value: unknown): Promise<void>;
   delete(plugin: string, key: string): Promise<void>;
   /** At most `kvLimits.maxListed` rows, ordered by key. */
-  list(plugin: string, prefix: string): Array<{ key: string; value: unknown }>;
+  list(plugin: string, prefix: string): Listed | Promise<Listed>;
 }
 
 /**
@@ -26,7 +29,7 @@ export function createPluginKv(plugin: string, provider: () => KvProvider): Plug
     if (!isWellFormed(key)) throw sharedErrors.kvLimit({ plugin, what: "a key holds no lone surrogates (halves of a character)" });
   };
   return {
-    get: async <T>(key: string) => provider().get(plugin, key) as T | undefined,
+    get: async <T>(key: string) => (await provider().get(plugin, key)) as T | undefined,
     async set(key, value) {
       checkKey(key);
       const text = JSON.stringify(value);

@@ -181,6 +181,20 @@ export const storeErrors = defineErrors({
     rpc: "UNAVAILABLE",
     exit: 78,
   },
+  "store-not-embedded": {
+    message:
+      'svc {command}: store.backend is "{backend}", and this command for it is not part of this release; use the tools of the database, such as pg_dump -Fc -n svc',
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    exit: 1,
+  },
+  "store-backend-missing": {
+    message:
+      'store.backend is "{backend}", and the plugin "{plugin}" that serves it is not running; its own error says why; enable it, or install its packages: svc doctor',
+    http: 503,
+    rpc: "UNAVAILABLE",
+    exit: 78,
+  },
   "store-open-failed": {
     message: "state database {path} cannot be opened ({reason}); check that the folder exists and is writable",
     http: 503,

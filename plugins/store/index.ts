@@ -4,6 +4,7 @@ import { writeNotice } from "svc/sdk/internal";
 import { plannedFailpoint, plannedFaultFile, testGuardMs } from "./env.ts";
 import { registerReports } from "./health.ts";
 import { openStore } from "./open-store.ts";
+import { useBackend } from "./other-backend.ts";
 import { createPluginRows } from "./plugin-rows.ts";
 
 /** Codes that end a start: the operator chooses which program, which file, or what to make room from. */
@@ -17,6 +18,7 @@ export default definePlugin({
   async setup(ctx) {
     const gateway = ctx.service("gateway@1");
     const { stateDir } = gateway.info();
+    if (ctx.snapshot().store.backend !== "sqlite") return useBackend(ctx);
     const failpoint = plannedFailpoint();
     const faultFile = plannedFaultFile();
     const guardMs = testGuardMs();

@@ -1,5 +1,5 @@
 import type { DeliveryOwner, SessionCounters, StoreOp } from "svc/sdk";
-import { isWellFormed } from "svc/sdk/internal";
+import { isWellFormed, toWellFormed } from "svc/sdk/internal";
 import { checkStepName, type DoneValues, encodeDelivery, encodeDone, encodeNote, isPlainlyDone, timeOf } from "./delivery-rows.ts";
 import { Refusal } from "./refusal.ts";
 import {
@@ -81,9 +81,16 @@ export function encodeOp(op: StoreOp): WriteOp {
 function encode(op: StoreOp): WriteOp {
   switch (op.op) {
     case "session.put":
-      return { op: op.op, row: encodeSession(op.session), ifAbsent: op.ifAbsent ?? false, ...expected(op), ...labelRule(op) };
+      return { op: op.op, row: encodeSession(cleaned(op.session)), ifAbsent: op.ifAbsent ?? false, ...expected(op), ...labelRule(op) };
     case "session.patch":
-      return { op: op.op, key: op.key, patch: JSON.stringify(op.patch), add: encodeCounters(op.add), ...expected(op), ...labelRule(op) };
+      return {
+        op: op.op,
+        key: op.key,
+        patch: JSON.stringify(cleaned(op.patch)),
+        add: encodeCounters(op.add),
+        ...expected(op),
+        ...labelRule(op),
+      };
     case "session.delete":
       return { op: op.op, key: op.key, deleteTranscript: op.deleteTranscript, ...expected(op), ifNoEvents: op.ifNoEvents ?? false };
     case "message.append":
@@ -148,6 +155,19 @@ function encode(op: StoreOp): WriteOp {
     default:
       throw new Refusal("store-invalid-op", { reason: `unknown operation "${String((op as { op?: unknown }).op)}"` });
   }
+}
+
+const sessionIds = new Set(["key", "sessionId", "agentId", "spawnedBy"]);
+
+/**
+ * A session without U+0000 and lone surrogates, which become U+FFFD: its texts are searched, and no other database takes them. Ids stay, to be refused.
+ */
+function cleaned<Fields extends object>(fields: Fields): Fields {
+  const text = JSON.stringify(fields);
+  if (!/\\u(?:0000|d[89a-f])/.test(text)) return fields;
+  return JSON.parse(text, (name, value: unknown) =>
+    typeof value === "string" && !sessionIds.has(name) ? toWellFormed(value).replaceAll("\0", "\uFFFD") : value,
+  ) as Fields;
 }
 
 /** Columns that rows are found by, in the words of the operations and of the columns. */

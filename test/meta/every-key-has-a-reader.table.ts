@@ -38,6 +38,7 @@ export const readElsewhere: Readonly<Record<string, Place>> = {
   "gateway.tools.allow": { file: "plugins/agents/tools/outside-policy.ts", code: "lists.allow" },
   "gateway.tools.deny": { file: "plugins/agents/tools/outside-policy.ts", code: "lists.deny" },
   "gateway.remote.token": remoteTarget("text(token)"),
+  "store.postgres.url": { file: "plugins/store-postgres/settings.ts", code: 'ctx.secret("store.postgres.url")' },
   "gateway.remote.password": remoteTarget("text(password)"),
   "gateway.remote.sshIdentity": remoteTarget("text(sshIdentity)"),
   "gateway.remote.tlsFingerprint": remoteTarget("text(tlsFingerprint)"),

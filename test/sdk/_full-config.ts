@@ -436,6 +436,11 @@ export const fullConfig: SvcConfigInput = {
       },
     },
   ],
+  store: {
+    backend: "postgres",
+    postgres: { url: "postgres://svc@db.example/state", schema: "state", pool: 8, tls: "off" },
+    lease: { ttlMs: 20_000 },
+  },
   env: { vars: { LANG: "C" }, shellEnv: { enabled: true, timeoutMs: "5s" } },
   meta: { lastTouchedVersion: "0.1.0", lastTouchedAt: "2026-01-01T00:00:00Z" },
 };

@@ -333,6 +333,12 @@ cron.failureAlert.after : integer = 2
 cron.failureAlert.cooldownMs : integer|string = "1h"
 cron.failureAlert.channel : string = "last"
 cron.failureAlert.to : string
+store.backend : sqlite|postgres = "sqlite"
+store.postgres.url : string|SecretRef
+store.postgres.schema : string = "svc"
+store.postgres.pool : integer = 4
+store.postgres.tls : verify-full|off = "verify-full"
+store.lease.ttlMs : integer|string = 10000
 mcp.servers : object = {}
 mcp.servers.<name>.command : string
 mcp.servers.<name>.args : list of string = []

@@ -3,6 +3,7 @@ import { type CliContext, defineCommand, resolveAgents } from "svc/sdk";
 import { isInside, readNotices } from "svc/sdk/internal";
 import { createBackup } from "../backup/create.ts";
 import { storeErrors } from "../errors.ts";
+import { expectEmbedded } from "./embedded-only.ts";
 
 /** `svc backup create`: a copy of the state of this profile, whether its gateway runs or not. */
 export default defineCommand({
@@ -23,6 +24,7 @@ export default defineCommand({
   run: async (cli, values, [given = ""]) => {
     const dir = resolve(given);
     const { stateDir, configPath } = cli.paths;
+    await expectEmbedded(cli, "backup create");
     await refuseDetached(cli);
     const file = await cli.configFile();
     const progress = showProgress(cli);

@@ -4,6 +4,7 @@ import { storeErrors } from "../errors.ts";
 import { restoredFigures, restoredNotice } from "../incidents.ts";
 import { Refusal } from "../refusal.ts";
 import { repairDatabase } from "../repair.ts";
+import { expectEmbedded } from "./embedded-only.ts";
 
 /** `svc sessions repair`: the state database is checked in full and made whole. */
 export default defineCommand({
@@ -14,6 +15,7 @@ export default defineCommand({
     "Rows that do not parse are moved to a file beside it. A start repairs a damaged database as well; this also looks into one that was closed cleanly.",
   options: { json: { kind: "flag", description: "One JSON document on stdout" } },
   run: async (cli) => {
+    await expectEmbedded(cli, "sessions repair");
     const owner = await cli.lockOwner();
     if (owner) throw storeErrors.repairRunning({ pid: owner.pid });
     const path = join(cli.paths.stateDir, "state.sqlite");

@@ -340,6 +340,23 @@ export const symptoms: readonly Symptom[] = [
         says: "was put in the place of <file> while the gateway was running",
       },
       "sessions/corrupt": { cause: "rows of the database that cannot be read" },
+      "store/unreachable": {
+        cause: 'with `store.backend: "postgres"`: the server or the network is down',
+        says: "the database does not answer",
+        repair: "check the server, the network and `store.postgres.url`",
+      },
+      "store/unsuitable": {
+        cause: "a setting of the server was changed so that a crash may lose what was acknowledged",
+        says: "fsync is off",
+        repair: "change the setting back and restart the gateway",
+      },
+      "store/listen": {
+        cause: "a pooler between gateway and server that shares sessions between transactions",
+        says: "notices of other gateways do not arrive",
+        repair: "let `store.postgres.url` lead to the server itself",
+      },
+      "store/clock": { cause: "a clock without NTP", says: "the clock of the database is <n> ms ahead", repair: "set both clocks by NTP" },
+      "store/connections": { cause: "a small server", says: "the database takes <n> connections", repair: "raise `max_connections`" },
       "sessions/disk": { cause: "long transcripts", repair: "`svc sessions cleanup --enforce`" },
       "sessions/orphans": { cause: "transcripts of sessions that were reset or deleted", repair: "`svc sessions cleanup --enforce`" },
       "audit/chain": {
