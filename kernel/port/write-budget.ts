@@ -9,6 +9,8 @@ export const budgetedMethods: ReadonlySet<string> = new Set([
   "secrets.reload",
   "plugins.setEnabled",
   "plugins.reload",
+  "plugins.install",
+  "plugins.uninstall",
   "cron.add",
   "cron.update",
   "cron.remove",

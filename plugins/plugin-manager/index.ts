@@ -1,11 +1,10 @@
 import { definePlugin } from "svc/sdk";
+import { registerInstallMethods } from "./rpc.ts";
 
-/** Commands only: they live in `cli/`, are named by the manifest, and run in the process of `svc`, never in the gateway. */
+/** Installs plugins: by commands in `cli/`, which run in the process of `svc`, and by methods in the gateway. */
 export default definePlugin({
   id: "plugin-manager",
   version: "0.1.0",
   svc: { api: "^1.0.0" },
-  setup() {
-    // Nothing to register in the gateway.
-  },
+  setup: registerInstallMethods,
 });

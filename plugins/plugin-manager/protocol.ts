@@ -1,5 +1,13 @@
 import type { PluginProtocol } from "svc/sdk";
 import { installErrors } from "./errors.ts";
+import { pluginManagerEvents } from "./protocol-events.ts";
+import { pluginManagerMethods } from "./protocol-methods.ts";
+import { pluginManagerResults } from "./protocol-results.ts";
 
-/** Errors of this plugin. The manifest names this module; `svc.protocol.json` is written from it. */
-export default { errors: [installErrors] } satisfies PluginProtocol;
+/** Part of the protocol that this plugin serves. The manifest names this module; `svc.protocol.json` is written from it. */
+export default {
+  methods: pluginManagerMethods,
+  results: pluginManagerResults,
+  events: pluginManagerEvents,
+  errors: [installErrors],
+} satisfies PluginProtocol;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { entryOf, withEntry } from "./config-entry.ts";
+import { entryOf } from "../install/entry.ts";
+import { withEntry } from "./config-entry.ts";
 
 test("an entry is made where there was none", () => {
   expect(withEntry({}, "demo", { enabled: true })).toEqual({ plugins: { entries: { demo: { enabled: true } } } });

@@ -1,17 +1,6 @@
-import { type CliContext, isRecord, type JsonObject } from "svc/sdk";
+import { type CliContext, isRecord } from "svc/sdk";
+import type { EntryChange } from "../install/entry.ts";
 import { withLive } from "./live.ts";
-
-/** Keys of `plugins.entries.<id>` that commands of this plugin set; the rest of an entry is the operator's. */
-export interface EntryChange {
-  enabled?: boolean;
-  grants?: string[];
-}
-
-/** The entry of one plugin in a config, as far as it matters here. */
-export function entryOf(config: JsonObject | undefined, id: string): EntryChange | undefined {
-  const entries = (config as { plugins?: { entries?: Record<string, EntryChange> } } | undefined)?.plugins?.entries ?? {};
-  return Object.hasOwn(entries, id) ? entries[id] : undefined;
-}
 
 /** Writes (or, with null, removes) a plugin's entry by the one write pipeline: through the running gateway, which then has applied it, else in the file. */
 export async function writeEntry(cli: CliContext, id: string, change: EntryChange | null): Promise<void> {

@@ -1,9 +1,10 @@
-import { type CliContext, type CliValues, commonErrors, defineCommand, messageOf } from "svc/sdk";
-import { type Consent, decideConsent, permissionMeanings } from "../install/consent.ts";
+import { type CliContext, type CliValues, commonErrors, defineCommand } from "svc/sdk";
+import { type Consent, permissionMeanings } from "../install/consent.ts";
+import { type EntryChange, entryStep } from "../install/entry.ts";
 import { type Installed, type InstallHost, installPlugin } from "../install/install.ts";
 import { confirmPlugin } from "../install/uninstall.ts";
 import { type Activation, activate } from "./activate.ts";
-import { type EntryChange, entryOf, writeEntry } from "./config-entry.ts";
+import { writeEntry } from "./config-entry.ts";
 
 /** `svc plugins install <source>`: the files come into the state directory, the config entry is written, a running gateway takes it up. */
 export default defineCommand({
@@ -42,34 +43,18 @@ export default defineCommand({
 });
 
 async function install(cli: CliContext, values: CliValues, spec: string): Promise<number> {
-  let consents: Consent[] = [];
-  const config = await cli.config();
-  // The config first: what cannot be written down is not put in place either.
-  const installed = await installPlugin(
-    { spec, replaceBundled: values["replace-bundled"] === true },
-    await hostOf(cli),
-    async ({ manifest: { id, permissions = [] }, isUpdate }) => {
-      const entry = entryOf(config.config, id);
-      // Grants of a different package with the same id do not carry over to this one.
-      const before = isUpdate ? (entry?.grants ?? []) : [];
-      consents = decideConsent(permissions, { grant: values.grant as string | undefined, all: values.yes === true, before });
-      const grants = consents.filter((c) => c.granted).map((c) => c.permission);
-      await writeEntry(cli, id, { enabled: true, ...(grants.length > 0 || entry?.grants?.length ? { grants } : {}) });
-      return () => takeBack(cli, id, entry);
-    },
-  );
+  const { config } = await cli.config();
+  const store = {
+    config,
+    write: (id: string, change: EntryChange | null) => writeEntry(cli, id, change),
+    onWarning: (text: string) => cli.stderr.line(text),
+  };
+  const { accept, decided } = entryStep(store, { enabled: true, grant: values.grant as string | undefined, grantAll: values.yes === true });
+  const installed = await installPlugin({ spec, replaceBundled: values["replace-bundled"] === true }, await hostOf(cli), accept);
   const { id } = installed.manifest;
   const activation = await activate(cli, id);
-  report(cli, { installed, consents, activation });
+  report(cli, { installed, consents: decided.consents, activation });
   return activation.state === "failed" || activation.state === "blocked" ? 1 : 0;
-}
-
-/** The entry says again what it said: nobody shall find a grant for files that are not there. */
-async function takeBack(cli: CliContext, id: string, before: EntryChange | undefined): Promise<void> {
-  const again = { ...(before?.enabled === false ? { enabled: false } : {}), grants: before?.grants ?? [] };
-  await writeEntry(cli, id, before ? again : null).catch((error: unknown) => {
-    cli.stderr.line(`plugins.entries.${id} could not be put back as it was: ${messageOf(error)}`);
-  });
 }
 
 async function hostOf(cli: CliContext): Promise<InstallHost> {
@@ -96,7 +81,7 @@ async function confirmInstalled(cli: CliContext, id: string): Promise<number> {
 
 function report(
   cli: CliContext,
-  { installed, consents, activation }: { installed: Installed; consents: Consent[]; activation: Activation },
+  { installed, consents, activation }: { installed: Installed; consents: readonly Consent[]; activation: Activation },
 ): void {
   const { manifest, record, folder, replaced } = installed;
   const { id, version } = manifest;
