@@ -53,6 +53,35 @@ export const kernelErrors = defineErrors({
     http: 500,
     rpc: "UNAVAILABLE",
   },
+  "panel-invalid": {
+    message: 'panel "{panel}" of plugin "{plugin}" answered what cannot be drawn: {issues}',
+    http: 500,
+    rpc: "UNAVAILABLE",
+    details: "PANEL_INVALID",
+  },
+  "panel-too-large": {
+    message: 'panel "{panel}" of plugin "{plugin}" answered more than {limit} bytes; its plugin has to show less at once',
+    http: 500,
+    rpc: "UNAVAILABLE",
+    details: "PANEL_TOO_LARGE",
+  },
+  "panel-timeout": {
+    message: 'panel "{panel}" of plugin "{plugin}" did not answer within {seconds} s',
+    http: 504,
+    rpc: "UNAVAILABLE",
+    details: "PANEL_TIMEOUT",
+  },
+  "panel-failed": {
+    message: 'panel "{panel}" of plugin "{plugin}" failed: {reason}',
+    http: 500,
+    rpc: "UNAVAILABLE",
+    details: "PANEL_FAILED",
+  },
+  "too-many-panels": {
+    message: 'plugin "{plugin}": panel "{panel}" is one more than the {limit} a plugin may have',
+    http: 500,
+    rpc: "UNAVAILABLE",
+  },
   "permission-missing": {
     message:
       'plugin "{plugin}": {what} needs the permission {permission}; list it in svc.plugin.json and in plugins.entries.{plugin}.grants',

@@ -4,6 +4,7 @@ import type { SvcConfig } from "../../sdk/config/root.ts";
 import type { Manifest } from "../../sdk/types/manifest.ts";
 import type { PluginRecord, PluginState } from "../../sdk/types/plugin-record.ts";
 import type { ReloadParticipant } from "../../sdk/types/reload.ts";
+import type { Services } from "../../sdk/types/services.ts";
 import { createGatewayIdentity } from "../auth/gateway-identity.ts";
 import { createConfigHost } from "../config/config-host.ts";
 import { knownIdsOf, requireKnownChannels, unknownIdWarnings } from "../config/known-ids.ts";
@@ -11,6 +12,7 @@ import { openReloader } from "../config/open-reloader.ts";
 import { createInstance } from "../loader/context.ts";
 import { type DiscoveryRequest, discoverOne, discoverPlugins, inspectPluginFolder } from "../loader/discovery.ts";
 import { importModule, isEvaluatedOnce } from "../loader/import.ts";
+import { installedPlugins } from "../loader/installed-plugins.ts";
 import type { Host } from "../loader/instance.ts";
 import { Loader } from "../loader/loader.ts";
 import { withRequirements } from "../loader/plugin-order.ts";
@@ -60,6 +62,7 @@ export async function openPlugins(core: Core): Promise<(plain: SvcConfig) => Svc
   const methodRow = (name: string) => bundledRows.get(name) ?? methodRowOf(candidates(), name);
   core.bindLazy({ loader, methodRow, eventRows: eventRowsOf(found), reloader: reloaderOf(core, { loader, mask, present }) });
   registerMethods(core, places);
+  providePlugins(core, places);
   return mask;
 }
 
@@ -188,11 +191,33 @@ function manifestsOf(loader: Loader): Manifest[] {
   return foundBy(loader).flatMap(({ candidate }) => candidate.manifest ?? []);
 }
 
+/** Service for whoever installs plugins in a running gateway. */
+function providePlugins({ options, contributions, lazy: late }: Core, places: ReturnType<typeof createPlaces>): void {
+  const value: Services["plugins@1"] = {
+    installed: installedPlugins(options.paths.stateDir),
+    inspect: inspectPluginFolder,
+    isBundled: (id) =>
+      late()
+        .loader.candidates()
+        .some((one) => one.id === id && one.origin === "bundled"),
+    takeUp(id) {
+      places.drop(id);
+      return late().loader.reload(id);
+    },
+    withFileLock: async (lock, work, how) => (await import("../process/file-lock.ts")).withFileLock(lock, work, how),
+  };
+  contributions.add("service", { id: "plugins@1", owner: "kernel", order: -1, value });
+}
+
 /** Methods that the gateway answers itself, also with zero plugins. */
 function registerMethods(core: Core, places: ReturnType<typeof createPlaces>): void {
   const { options, methods, contributions, hooks, health, presence, restarts, fanout, clock, activation, logger } = core;
   const { loader, reloader } = core.lazy();
   const manifests = () => manifestsOf(loader);
+  // A plugin adds and removes panels while its state stays what it is.
+  contributions.view("uiPanel").watch(() => {
+    if (!core.leaving.signal.aborted) fanout.emit("plugins.changed", { generation: loader.generation() });
+  });
   registerKernelMethods(methods, {
     env: () => core.plan.loaded.env,
     health,

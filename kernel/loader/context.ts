@@ -25,7 +25,7 @@ import { fitsPath } from "./secret-paths.ts";
 import { createServiceHandle } from "./service-proxy.ts";
 import { ownName, shapeProblem } from "./shapes.ts";
 import { createTimers } from "./timers.ts";
-import { copyPanel, panelMethod } from "./ui-panels.ts";
+import { addPanel } from "./ui-panels.ts";
 
 /** @param onDiagnostic called for registrations refused after the instance was opened */
 export function createInstance(identity: InstanceIdentity, host: Host, onDiagnostic: () => void = () => undefined): Instance {
@@ -179,6 +179,7 @@ function registering(registrar: Registrar, host: Host): Pick<PluginContext, Regi
   const { id } = registrar.identity;
   const { leases } = registrar;
   let participants = 0;
+  const panels = new Set<string>();
   return {
     on: (hook, fn, options) => registrar.tap(hook, fn as TapFunction, options),
     registerRpc: (method) => registrar.checked("rpc", method, () => registrar.addMethod(method as RpcMethod)),
@@ -199,19 +200,7 @@ function registering(registrar: Registrar, host: Host): Pick<PluginContext, Regi
       registrar.checked("check", check, () =>
         registrar.tap("doctor.collect", async (_, meta) => meta.report(await runDoctorCheck(id, check, meta.signal)), undefined),
       ),
-    registerUiPanel: (given) =>
-      registrar.checked("uiPanel", given, () => {
-        const panel = copyPanel(given);
-        const listed = registrar.contribute("uiPanel", `${id}/${panel.id}`, panel);
-        const { load } = panel;
-        if (panel.kind !== "data" || !load) return listed;
-        const method = panelMethod(id, panel.id);
-        const loader = registrar.addMethod(
-          { method, scope: "read", params: noParams, handler: (_, { signal }) => load({ signal }) },
-          method,
-        );
-        return { dispose: () => void [listed.dispose(), loader.dispose()] };
-      }),
+    registerUiPanel: (given) => registrar.checked("uiPanel", given, () => addPanel(registrar, host, { given, own: panels })),
     onReload: (part) =>
       registrar.checked("reload", part, () => {
         const { prefixes, prepare } = part;
@@ -248,6 +237,9 @@ function contributing(registrar: Registrar): Pick<PluginContext, Contributing> {
 
 type ContributedShape = "tool" | "modelProvider" | "channel" | "embeddingAdapter" | "memoryBackend" | "hookPreset";
 
+/** Services that need the permission `rpc.admin`. */
+const administrators: ReadonlySet<string> = new Set(["config@1", "plugins@1"]);
+
 /** Contributions and services of other plugins, and events for clients. */
 function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Communicating> {
   const { id } = registrar.identity;
@@ -262,11 +254,11 @@ function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Co
     contributions<T>(point: string) {
       const view = host.contributions.view<T>(point);
       if (point === "kv" || point === "reload") return partOf(view, () => false); // rows and parts of other plugins
-      return point === "service" ? partOf(view, (name) => name !== "config@1" || registrar.isPermitted("rpc.admin")) : view;
+      return point === "service" ? partOf(view, (name) => !administrators.has(name) || registrar.isPermitted("rpc.admin")) : view;
     },
     service: (name) => {
       registrar.assertAlive();
-      if (name === "config@1") registrar.assertPermitted("rpc.admin", `service ${name}`);
+      if (administrators.has(name)) registrar.assertPermitted("rpc.admin", `service ${name}`);
       const isHere = () => host.contributions.ownerOf("service", name) !== undefined;
       if (!isHere() && !host.activation.waitsAt("service", name)) serviceNow(name);
       const load = () => (isHere() ? undefined : host.activation.usePoint("service", name));
@@ -286,8 +278,6 @@ function communicating(registrar: Registrar, host: Host): Pick<PluginContext, Co
     },
   };
 }
-
-const noParams: RpcMethod["params"] = { "~standard": { version: 1, vendor: "svc", validate: (value) => ({ value }) } };
 
 /** `fetch` of one plugin: ends with the plugin, and names it as the user agent unless the caller names another. */
 function createPluginFetch(plugin: string, signal: AbortSignal, base: typeof fetch): PluginContext["fetch"] {

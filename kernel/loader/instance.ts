@@ -56,7 +56,7 @@ export interface Host {
   hooks: HookBus;
   contributions: Contributions;
   /** The control protocol. @throws {SvcError} `reserved-name`, `contribution-conflict` */
-  methods: Sink<RpcMethod>;
+  methods: Sink<RpcMethod> & { ownerOf(name: string): string | undefined };
   /** The HTTP listener. @throws {SvcError} `route-conflict` */
   routes: Sink<HttpRoute>;
   activation: Activation;

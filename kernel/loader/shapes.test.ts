@@ -47,6 +47,8 @@ describe.each(kinds)("a registration of kind %s", (kind, value) => {
   });
 });
 
+const frame = { kind: "frame", load: undefined };
+
 test.each<[string, object, string]>([
   ["http", { auth: "none" }, "at auth"],
   ["http", { method: [] }, "at method"],
@@ -64,6 +66,28 @@ test.each<[string, object, string]>([
   ["tool", { input: { $ref: "#/$defs/none" } }, "at input"],
   ["uiPanel", { methods: [1] }, "at methods.0"],
   ["uiPanel", { load: undefined }, "at load"],
+  ["uiPanel", { id: "a.b" }, "at id"],
+  ["uiPanel", { id: "../x" }, "at id"],
+  ["uiPanel", { label: "" }, "at label"],
+  ["uiPanel", { label: "x".repeat(81) }, "at label"],
+  ["uiPanel", { icon: "<svg>" }, "at icon"],
+  ["uiPanel", { src: "index.html" }, "at src"],
+  ["uiPanel", { methods: ["demo.x"] }, "at methods"],
+  ["uiPanel", { kind: "frame" }, "at load"],
+  ["uiPanel", { ...frame, methods: ["demo..x y"] }, "at methods.0"],
+  ["uiPanel", { ...frame, methods: Array(33).fill("demo.x") }, "at methods"],
+  ...[
+    "",
+    "/index.html",
+    "../index.html",
+    "a/../b.html",
+    ".x.html",
+    "a//b.html",
+    "a\\b.html",
+    "a%2f.html",
+    "main.js",
+    "http://x/y.html",
+  ].map((src): [string, object, string] => ["uiPanel", { ...frame, src }, "at src"]),
 ])("%s with %j is refused %s", (kind, change, where) => {
   expect(shapeProblem(kind, { ...good[kind], ...change })).toContain(where);
 });

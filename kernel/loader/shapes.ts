@@ -19,6 +19,10 @@ const toolInput = z.unknown().superRefine((value, ctx) => {
   }
 });
 
+/** A page of a frame: segments without a dot in front, so it leads nowhere else. */
+const isPanelPage = (path: string) =>
+  path.endsWith(".html") && path.split("/").every((segment) => /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(segment));
+
 /** Required shapes of registrations, as far as the gateway or another plugin relies on them: a plugin in plain JavaScript has no types. */
 const shapes = {
   channel: z.object({
@@ -93,16 +97,29 @@ const shapes = {
   }),
   uiPanel: z
     .object({
-      id: text,
-      label: z.string(),
+      id: z.string().regex(/^[a-z][\w-]{0,63}$/, "expected a small letter, then up to 63 letters, digits, _ and -"),
+      label: z.string().min(1).max(80),
       surface: z.enum(["tab", "widget", "settings", "session", "tool", "run"]),
-      icon: z.string().optional(),
+      icon: z
+        .string()
+        .regex(/^[a-z-]{1,32}$/, 'expected the name of an icon, such as "chart"')
+        .optional(),
       kind: z.enum(["data", "frame"]),
       load: fn.optional(),
-      src: z.string().optional(),
-      methods: z.array(z.string()).optional(),
+      src: z.string().max(200).refine(isPanelPage, 'expected an HTML file below the folder panel/, such as "index.html"').optional(),
+      methods: z
+        .array(z.string().regex(/^[a-z][\w.-]{0,127}$/, "expected the name of a method"))
+        .max(32)
+        .optional(),
     })
-    .refine(({ kind, load }) => kind !== "data" || load !== undefined, { path: ["load"], message: "expected a function" }),
+    .superRefine(({ kind, load, src, methods }, ctx) => {
+      const wrong = (path: string, message: string) => ctx.addIssue({ code: "custom", path: [path], message });
+      if (kind === "data" && load === undefined) wrong("load", "expected a function");
+      if (kind === "data" && src !== undefined) wrong("src", 'only a panel of kind "frame" has it');
+      if (kind === "data" && methods !== undefined)
+        wrong("methods", 'only a panel of kind "frame" has them; forms and commands name theirs');
+      if (kind === "frame" && load !== undefined) wrong("load", 'only a panel of kind "data" has it');
+    }),
 } satisfies Record<string, z.ZodType>;
 
 /** Kind of registration: a contribution point, or `check`, `hook`, `http`, `rpc`. */

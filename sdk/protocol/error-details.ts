@@ -54,6 +54,10 @@ export interface ErrorDetailsByCode {
   NO_ROUTE: unknown;
   OVERLOADED: unknown;
   PAIRING_REQUIRED: { reason?: string; requestId?: string; remediationHint?: string; deviceId?: string; requestedRole?: string; requestedScopes?: Array<string>; approvedRoles?: Array<string>; approvedScopes?: Array<string> };
+  PANEL_FAILED: unknown;
+  PANEL_INVALID: unknown;
+  PANEL_TIMEOUT: unknown;
+  PANEL_TOO_LARGE: unknown;
   PLUGIN_NOT_RUNNING: { plugin?: string };
   PROTOCOL_MISMATCH: { clientMinProtocol?: number; clientMaxProtocol?: number; expectedProtocol?: number };
   QUOTA: unknown;

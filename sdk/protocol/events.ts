@@ -20,7 +20,7 @@ export const protocolEvents = {
   health: { scope: "none", droppable: true, nodes: "subscribed", about: "the health snapshot, after each change and every 60 s" },
   presence: { scope: "read", droppable: true, about: "a client connected, disconnected or sent a beacon" },
   "config.changed": { scope: "read", droppable: true, about: "the config file was written: path, hash, ts" },
-  "plugins.changed": { scope: "read", droppable: true, about: "a plugin changed state" },
+  "plugins.changed": { scope: "read", droppable: true, about: "a plugin changed state, or panels of the control UI came or went" },
 } as const satisfies Record<string, EventSpec>;
 
 /** Name of an event whose row stands here. */

@@ -140,6 +140,8 @@ export interface PluginMethods {
   "messaging.queue.retry": { params: { uid: string }; result: { ok: true; uid: string } };
   "messaging.queue.drop": { params: { uid: string }; result: { ok: true; uid: string } };
   "logs.tail": { params: { cursor?: number | undefined; limit?: number | undefined; maxBytes?: number | undefined }; result: { file: string; cursor: number; size: number; lines: Array<string>; truncated: boolean; reset: boolean } };
+  "plugins.install": { params: { source: string; replaceBundled?: boolean | undefined; idempotencyKey?: string | undefined }; result: { ok: true; plugin: { id: string; version: string; name: string }; permissions: Array<{ permission: string; about: string; granted: boolean }>; source: { kind: "folder" | "archive" | "npm"; spec: string }; integrity: string; replaced?: string; deprecated?: string } };
+  "plugins.uninstall": { params: { pluginId: string; keepConfig?: boolean | undefined; idempotencyKey?: string | undefined }; result: { ok: true; plugin: { id: string; version: string } } };
   "exec.approvals.get": { params: Record<string, never>; result: { path: string; exists: boolean; hash: string; file: { agents: Record<string, { allow: Array<Array<string>> }> } } };
   "exec.approvals.set": { params: { file: { agents: Record<string, { allow: Array<Array<string>> }> }; baseHash: string }; result: { path: string; exists: boolean; hash: string; file: { agents: Record<string, { allow: Array<Array<string>> }> } } };
   "usage.summary": { params: { days?: number | undefined; by?: "day" | "agent" | "model" | undefined; agentId?: string | undefined }; result: { from: string; to: string; by: "day" | "agent" | "model"; rows: Array<{ name: string; runs: number; replays: number; errors: number; input: number; output: number; cacheRead: number; cacheWrite: number; costUsd?: number; unpriced: number }>; total: { runs: number; replays: number; errors: number; input: number; output: number; cacheRead: number; cacheWrite: number; costUsd?: number; unpriced: number } } };
@@ -172,4 +174,5 @@ export interface PluginEvents {
   "channels.login": { loginId: string; channel: string; accountId: string; step: { kind: "qr"; text: string } | { kind: "url"; url: string } | { kind: "code"; code: string } };
   "messaging.pairing.requested": ChannelPairingRequest;
   "messaging.pairing.resolved": { channel: string; accountId: string; senderId: string; decision: "approved" | "rejected" | "revoked"; ts: number };
+  "plugins.progress": { source: string; text: string };
 }

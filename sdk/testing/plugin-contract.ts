@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { lstat, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PROTOCOL_FILE } from "../../kernel/loader/protocol-document.ts";
 import { satisfies } from "../../kernel/loader/version.ts";
@@ -8,6 +8,7 @@ import { SDK_API_VERSION } from "../define.ts";
 import type { JsonObject } from "../types/common.ts";
 import type { PluginDefinition } from "../types/context.ts";
 import { type ContractCase, defineCases } from "./contract.ts";
+import type { TestGateway } from "./gateway.ts";
 import { configSchemaOf, type InspectedPlugin, inspectPlugin } from "./inspect-plugin.ts";
 import { watchLeaks } from "./leaks.ts";
 import { type LifeOptions, livePlugin } from "./plugin-life.ts";
@@ -22,6 +23,9 @@ export interface PluginContractOptions {
 }
 
 const PHASE_MS = 10_000;
+
+/** Panel as the gateway lists it. */
+type PanelRow = { id: string; pluginId: string; method?: string; src?: string };
 
 /**
  * Conformance suite of every plugin, to be called inside `describe`: manifest, API range, schema drift, two lives that leave nothing, faults that
@@ -100,9 +104,10 @@ function liveCases(plugin: InspectedPlugin, given: PluginContractOptions): Contr
     {
       name: "it loads and registers only what it declares",
       run: async () => {
-        const { logs } = await livePlugin(plugin, options, async ({ record }) => {
+        const { logs } = await livePlugin(plugin, options, async ({ gateway, record }) => {
           assert.equal(record.state, "active", `it is ${record.state}: ${record.code ?? ""} ${record.reason ?? ""}`);
           assert.deepEqual(record.diagnostics, []);
+          await checkPanels(plugin, gateway, record.id);
         });
         firstLife = logs;
       },
@@ -177,6 +182,27 @@ function hangingAfter(own: PluginDefinition): PluginDefinition {
 function complaintsOf(logs: readonly LogRecord[], id: string): string[] {
   const named = logs.filter((record) => record.message.includes(`"${id}"`));
   return named.filter(({ fields, message }) => fields?.code === "leak" || /left behind|did not finish/.test(message)).map((r) => r.message);
+}
+
+/** Its panels answer what the page can draw, unless they say themselves why they do not, and the pages of its frames are there. */
+async function checkPanels(plugin: InspectedPlugin, gateway: TestGateway, id: string): Promise<void> {
+  const { descriptors } = await gateway.rpc<{ descriptors: PanelRow[] }>("plugins.uiDescriptors");
+  for (const panel of descriptors.filter(({ pluginId }) => pluginId === id)) {
+    if (panel.method === undefined) {
+      const page = join(plugin.root, "panel", panel.src ?? "");
+      const isThere = await lstat(page).then(
+        (found) => found.isFile(),
+        () => false,
+      );
+      assert.ok(isThere, `panel "${panel.id}": there is no file panel/${panel.src}`);
+    } else {
+      const refusal = await gateway.rpc(panel.method).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      assert.ok(!/answered (what cannot be drawn|more than)|did not answer within/.test(refusal?.message ?? ""), refusal?.message);
+    }
+  }
 }
 
 async function checkReadme(plugin: InspectedPlugin): Promise<void> {

@@ -116,7 +116,7 @@ export interface PluginContext<Config = unknown> {
    * `invalid-registration`, `reserved-name` for a name that an enabled bundled plugin declares): the plugin is degraded and says why.
    */
   contribute(point: string, id: string, value: unknown): Disposable;
-  /** Without other plugins' rows (`kv`) and parts (`reload`); the service `config@1` needs the permission `rpc.admin`. */
+  /** Without other plugins' rows (`kv`) and parts (`reload`); the services `config@1` and `plugins@1` need the permission `rpc.admin`. */
   contributions<T>(point: string): ContributionView<T>;
 
   registerRpc<P, R>(method: RpcMethod<P, R>): Disposable;

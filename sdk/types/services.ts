@@ -9,18 +9,22 @@ import type { Leases } from "./leases.ts";
 import type { LocalRuntime } from "./local-runtime.ts";
 import type { Memory } from "./memory.ts";
 import type { Messaging } from "./messaging.ts";
+import type { PluginsService } from "./plugins-service.ts";
 import type { SandboxService } from "./sandbox.ts";
 import type { Store } from "./store.ts";
+import type { StoreBackend } from "./store-backend.ts";
 import type { Diagnostics } from "./tracing.ts";
 
 /** Names of versioned services and their types; third parties add theirs by declaration merging. */
 export interface Services {
   "config@1": ConfigService;
   "gateway@1": GatewayService;
+  "plugins@1": PluginsService;
   "sandbox@1": SandboxService;
   "diagnostics@1": Diagnostics;
   "store@2": Store;
   "leases@1": Leases;
+  "store-backend@1": StoreBackend;
   "agents@1": Agents;
   "memory@1": Memory;
   "cron@1": Cron;

@@ -123,6 +123,18 @@ test.each<[string, Sample, string]>([
     { setup: 'ctx.registerTool({ name: "more", description: "", input: z.object({}), run: () => "" });' },
     "it loads and registers only what it declares",
   ],
+  [
+    "shows a panel that cannot be drawn",
+    {
+      setup: `ctx.registerUiPanel({ id: "odd", label: "Odd", surface: "tab", kind: "data", load: async () => ({ title: "Odd", blocks: [{ kind: "html" }] }) });`,
+    },
+    "it loads and registers only what it declares",
+  ],
+  [
+    "shows a frame without a page",
+    { setup: 'ctx.registerUiPanel({ id: "frame", label: "Frame", surface: "tab", kind: "frame" });' },
+    "it loads and registers only what it declares",
+  ],
   ["leaves a timer running", { setup: "opened.push(setInterval(() => {}, 60_000));" }, "two lives leave nothing behind"],
   ["leaves a server listening", { setup: 'opened.push(createServer().listen(0, "127.0.0.1"));' }, "two lives leave nothing behind"],
   ["hangs in stop", { setup: "return { stop: () => new Promise(() => {}) };" }, "two lives leave nothing behind"],

@@ -147,6 +147,7 @@ test("there is a guide for each thing a newcomer wants to do", () => {
     "monitoring.md",
     "mqtt-in-five-minutes.md",
     "openai-endpoint.md",
+    "panel.md",
     "performance-and-sizing.md",
     "plugin-in-five-minutes.md",
     "publish-and-install.md",

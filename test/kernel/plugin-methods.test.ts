@@ -195,6 +195,43 @@ test("panels of plugins are listed with the method that loads them", async () =>
   expect(await own.gateway.rpc("lamp.ui.stats")).toMatchObject({ title: "Lamp", blocks: [{ value: "on" }] });
 });
 
+test("a data panel hears what it is about, calls no method of others, and goes with its plugin; clients are told", async () => {
+  const panels = `const panel = (id, load) => ctx.registerUiPanel({ id, label: id, surface: "run", kind: "data", load });
+    panel("echo", async ({ subject }) => ({ title: subject.runId ?? "none", blocks: [{ kind: "command", label: "x", method: "lamp.on" }] }));
+    panel("thief", async () => ({ title: "x", blocks: [{ kind: "command", label: "x", method: "plugins.reload" }] }));
+    panel("broken", async () => { throw new Error("no bulb"); });
+    ctx.onReload({ prefixes: ["logging"], prepare: () => ({ apply() { panel("late", async () => ({ title: "x", blocks: [] })); }, discard() {} }) });`;
+  await own.start({ plugins: [await own.write("lamp", { manifest, setup: `${setup} ${panels}` })] });
+  const reader = await own.gateway.ws({ scopes: ["operator.read"] });
+  const listed = async () =>
+    (await reader.request<{ descriptors: Array<{ id: string }> }>("plugins.uiDescriptors")).descriptors.map((d) => d.id);
+
+  expect(await reader.request("lamp.ui.echo", { runId: "r1" })).toMatchObject({ title: "r1", blocks: [{ method: "lamp.on" }] });
+  await expect(reader.request("lamp.ui.echo", { run: "r1" })).rejects.toThrow("invalid lamp.ui.echo params");
+  await expect(reader.request("lamp.ui.thief")).rejects.toThrow('at blocks.0.method: "plugins.reload" is no method of this plugin');
+  await expect(reader.request("lamp.ui.broken")).rejects.toThrow('panel "broken" of plugin "lamp" failed: no bulb');
+  const told = reader.event("plugins.changed", ({ pluginId }) => pluginId === undefined);
+  await own.gateway.reload({ logging: { level: "debug" } });
+  await told;
+  expect(await listed()).toEqual(["echo", "thief", "broken", "late"]);
+  await own.gateway.rpc("plugins.setEnabled", { pluginId: "lamp", enabled: false });
+  expect(await listed()).toEqual([]);
+  await expect(reader.request("lamp.ui.echo")).rejects.toThrow("missing scope");
+});
+
+test("a panel may be taken back and given again; one of the same id, or one too many, is refused and reported", async () => {
+  const panels = `const panel = (id) => ctx.registerUiPanel({ id, label: "P", surface: "tab", kind: "frame" });
+    const first = panel("p0"); panel("p0"); first.dispose(); for (let i = 0; i < 33; i++) panel("p" + i);`;
+  await own.start({ plugins: [await own.write("lamp", { setup: panels })] });
+
+  const { descriptors } = await own.gateway.rpc<{ descriptors: Array<{ id: string }> }>("plugins.uiDescriptors");
+  expect(new Set(descriptors.map(({ id }) => id))).toEqual(new Set(Array.from({ length: 32 }, (_, i) => `p${i}`)));
+  expect(own.record("lamp").diagnostics).toEqual([
+    { code: "contribution-conflict", message: 'uiPanel "p0" of plugin "lamp" is taken by plugin "lamp"; rename one of them' },
+    { code: "too-many-panels", message: 'plugin "lamp": panel "p32" is one more than the 32 a plugin may have' },
+  ]);
+});
+
 test("a health check of a plugin is a part of health, under its name", async () => {
   const check = `ctx.registerHealthCheck({ id: "bulb", run: () => ({ ok: false, level: "warning", message: "flickers" }) });`;
   await own.start({ plugins: [await own.write("lamp", { setup: check })] });

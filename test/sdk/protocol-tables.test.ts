@@ -41,7 +41,7 @@ describe("the scope of every method", () => {
     const added = own.filter(([name]) => !named.has(name)).map(([name, { scope }]) => `${name}: ${scope}`);
     const due =
       words(`audit.list audit.verify channels.login device.pair.invite device.pair.uninvite commands.list gateway.doctor mcp.status mcp.reconnect mcp.served mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview
-      memory.dreaming.run memory.dreaming.promote memory.dreaming.backfill memory.dreaming.repair memory.get memory.files.get memory.files.set plugins.dev sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
+      memory.dreaming.run memory.dreaming.promote memory.dreaming.backfill memory.dreaming.repair memory.get memory.files.get memory.files.set plugins.dev plugins.install plugins.uninstall sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
       webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions sessions.explain runs.replay`);
     const readable = words(
       "commands.list usage.summary usage.sessions mcp.status mcp.served memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview memory.get memory.files.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
@@ -87,15 +87,16 @@ describe("events", () => {
   test("are skipped for a slow client where the contract says so, and nowhere else", () => {
     const skipped = Object.entries(allEvents).filter(([, { droppable }]) => droppable);
     const due = (name: string) =>
-      words("tick presence health heartbeat cron sessions.changed config.changed plugins.changed models.changed memory.progress").includes(
-        name,
-      ) || /\.(requested|resolved)$/.test(name);
+      words(
+        "tick presence health heartbeat cron sessions.changed config.changed plugins.changed models.changed memory.progress plugins.progress",
+      ).includes(name) || /\.(requested|resolved)$/.test(name);
     expect(skipped.map(([name]) => name)).toEqual(Object.keys(allEvents).filter(due));
   });
 });
 
 test("the budget of writes holds for the methods of the contract", () => {
-  const due = words(`config.set config.apply config.patch secrets.reload plugins.setEnabled plugins.reload cron.add cron.update cron.remove
+  const due =
+    words(`config.set config.apply config.patch secrets.reload plugins.setEnabled plugins.reload plugins.install plugins.uninstall cron.add cron.update cron.remove
     cron.run agents.create agents.update agents.delete gateway.restart.request`);
   expect([...budgetedMethods].filter((name) => !due.includes(name))).toEqual([]);
   expect(due.filter((name) => Object.hasOwn(allMethods, name) && !budgetedMethods.has(name))).toEqual([]);

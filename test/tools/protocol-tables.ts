@@ -8,6 +8,7 @@ import mcpServer from "../../plugins/mcp-server/protocol.ts";
 import memory from "../../plugins/memory-core/protocol.ts";
 import messaging from "../../plugins/messaging/protocol.ts";
 import operator from "../../plugins/operator/protocol.ts";
+import pluginManager from "../../plugins/plugin-manager/protocol.ts";
 import exec from "../../plugins/tools-exec/protocol.ts";
 import usage from "../../plugins/usage/protocol.ts";
 import webhooks from "../../plugins/webhooks/protocol.ts";
@@ -28,6 +29,7 @@ export const allMethods = {
   ...memory.methods,
   ...messaging.methods,
   ...operator.methods,
+  ...pluginManager.methods,
   ...exec.methods,
   ...usage.methods,
   ...webhooks.methods,
@@ -45,6 +47,7 @@ export const allResults = {
   ...memory.results,
   ...messaging.results,
   ...operator.results,
+  ...pluginManager.results,
   ...exec.results,
   ...usage.results,
   ...webhooks.results,
@@ -58,4 +61,5 @@ export const allEvents: Readonly<Record<ProtocolEvent, EventSpec>> = {
   ...devices.events,
   ...memory.events,
   ...messaging.events,
+  ...pluginManager.events,
 };

@@ -21,3 +21,14 @@ test("answers clients with the greeting of its config", async () => {
   await expect(gateway.rpc("hello.greet", { name: 7 })).rejects.toThrow("invalid hello.greet params");
   await gateway.close();
 });
+
+test("shows in the control UI whom it greeted", async () => {
+  const gateway = await createTestGateway({ plugins: [folder] });
+
+  await gateway.rpc("hello.greet", { name: "Ada" });
+  expect(await gateway.rpc("hello.ui.greetings")).toMatchObject({
+    title: "Greetings",
+    blocks: [{ value: "once" }, { rows: [["Hello, Ada!"]] }, { method: "hello.greet" }],
+  });
+  await gateway.close();
+});

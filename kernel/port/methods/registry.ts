@@ -30,6 +30,8 @@ export interface MethodRegistry {
   /** Names for `features.methods`, in order of registration. */
   names(): string[];
   has(name: string): boolean;
+  /** Plugin that serves a method, or `kernel`. */
+  ownerOf(name: string): string | undefined;
   /** Runs a method for a client. Rejects with `SvcError` for every refusal. */
   call(name: string, params: unknown, call: RpcCall): Promise<unknown>;
   /** Logs that a method returned what has no JSON form, and gives the error for its caller. */
@@ -106,6 +108,7 @@ export function createMethodRegistry(deps: MethodDeps): MethodRegistry {
       return waiting.length === 0 ? listed : [...new Set([...listed, ...waiting])];
     },
     has: (name) => methods.has(name),
+    ownerOf: (name) => methods.get(name)?.owner,
     unsendable(name, cause) {
       const owner = methods.get(name)?.owner;
       deps.logger.error(`method ${name}${owner ? ` of plugin "${owner}"` : ""} returned what has no JSON form: ${messageOf(cause)}`);
