@@ -62,8 +62,8 @@ export async function joinProduct({ sources, dist, clean, failpoints = false }) 
   const own = paths.filter((path) => !path.startsWith("plugins/"));
   built.push(...(await bundle(entries, { failpoints, chunkNames: coreChunkName, groups: layers.map(toGroup) })));
   built.push(...(await bundleThreads(own, { failpoints })));
-  // The page gets the client module by module, as its own files are.
-  built.push(...(await bundle(["sdk/client/browser.ts"], { failpoints, modules: true })));
+  // The page gets the client in one file, as it gets its libraries: each file is a request of its first load.
+  built.push(...(await bundle(["sdk/client/browser.ts"], { failpoints, single: true })));
   for (const id of new Set(paths.flatMap((path) => /^plugins\/([^/]+)\//.exec(path)?.[1] ?? []))) {
     const parts = paths.filter((path) => path.startsWith(`plugins/${id}/`));
     built.push(
@@ -105,7 +105,7 @@ async function bundleThreads(paths, options) {
   return lists.flat();
 }
 
-async function bundle(entries, { failpoints, chunkNames, groups, single, modules }) {
+async function bundle(entries, { failpoints, chunkNames, groups, single }) {
   const build = await rolldown({
     input: Object.fromEntries(entries.map((path) => [path.replace(/\.ts$/, ""), join(root, path)])),
     external: isExternal,
@@ -128,9 +128,8 @@ async function bundle(entries, { failpoints, chunkNames, groups, single, modules
       entryFileNames: "[name].js",
       ...(chunkNames ? { chunkFileNames: chunkNames } : {}),
       comments: false,
-      sourcemap: !modules,
+      sourcemap: true,
       sourcemapExcludeSources: true,
-      ...(modules ? { preserveModules: true, preserveModulesRoot: root } : {}),
       ...(single ? { codeSplitting: false } : groups ? { codeSplitting: { groups } } : {}),
     });
     return output;

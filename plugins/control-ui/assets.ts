@@ -116,6 +116,6 @@ function toAsset(file: Raw): Asset {
 /** Compressed bytes; the work happens in the thread pool. */
 export function pack(bytes: Uint8Array, encoding: Exclude<Encoding, "identity">): Promise<Uint8Array> {
   if (encoding === "gzip") return compress.gzip(bytes, { level: 9 });
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   return compress.br(bytes, { params });
 }

@@ -9,13 +9,14 @@ export interface BootstrapConfig {
   serverVersion: string;
   serverBuildId?: string;
   authMode: string;
-  pluginTabs: unknown[];
+  /** Panels of plugins with a place of their own. */
+  pluginTabs: readonly object[];
 }
 
 /** Body of `control-ui-config.json`. Pure. */
 export function bootstrapConfig(
   config: SvcConfig,
-  facts: { stateDir: string; version: string; authMode: string; buildId: string | undefined },
+  facts: { stateDir: string; version: string; authMode: string; buildId: string | undefined; pluginTabs?: readonly object[] },
 ): BootstrapConfig {
   const agents = resolveAgents(config, facts.stateDir);
   const agent = agents.find((a) => a.isDefault);
@@ -27,6 +28,6 @@ export function bootstrapConfig(
     serverVersion: facts.version,
     ...(facts.buildId === undefined ? {} : { serverBuildId: facts.buildId }),
     authMode: facts.authMode,
-    pluginTabs: [],
+    pluginTabs: facts.pluginTabs ?? [],
   };
 }

@@ -8,6 +8,8 @@ const commands = await page("command-facts.js");
 const { isAtWork, outcomeWords, queueWords } = await page("outcome-facts.js");
 const { contextOf } = await page("context-facts.js");
 const { asJson, asMarkdown, fileNameOf } = await page("export-facts.js");
+const { askedBy } = await page("asked-facts.js");
+const voice = await page("voice-facts.js");
 
 const MiB = 1_048_576;
 const NOW = Date.parse("2026-11-28T14:02:00Z");
@@ -304,5 +306,63 @@ describe("an export", () => {
   test("has a name that any file system takes", () => {
     expect(fileNameOf(about, "md")).toBe("Router-1-x 2026-11-28.md");
     expect(fileNameOf({ ...about, title: "../../<>" }, "json")).toBe("conversation 2026-11-28.json");
+  });
+});
+
+describe("a request for approval", () => {
+  const call = (id: string, args: object, more: object = {}) => ({ kind: "tool", id, name: "exec", args, state: "running", ...more });
+  const exec = (request: object) => ({ approvalKind: "exec", id: JSON.stringify(request), request });
+  const plugin = (request: object) => ({ approvalKind: "plugin", id: JSON.stringify(request), request });
+
+  test.each<[string, object[], object[], Array<[string, number]>]>([
+    [
+      "by the call that it names",
+      [plugin({ toolCallId: "b" })],
+      [call("a", {}, { name: "send" }), call("b", {}, { name: "send" })],
+      [["b", 0]],
+    ],
+    [
+      "by the words of its command",
+      [exec({ commandArgv: ["ls", "x"] })],
+      [call("a", { argv: ["ls"] }), call("b", { argv: ["ls", "x"] })],
+      [["b", 0]],
+    ],
+    ["by its line for a shell", [exec({ command: "ls | wc" })], [call("a", { command: "ls | wc" })], [["a", 0]]],
+    [
+      "each at a call of its own",
+      [exec({ commandArgv: ["ls"] }), exec({ commandArgv: ["ls"] })],
+      [call("a", { argv: ["ls"] }), call("b", { argv: ["ls"] })],
+      [
+        ["a", 0],
+        ["b", 1],
+      ],
+    ],
+    ["at no call that has ended", [exec({ commandArgv: ["ls"] })], [call("a", { argv: ["ls"] }, { state: "ok" })], []],
+    ["at no call that it may not be about", [exec({ command: "ls" }), plugin({ title: "t" })], [call("a", { argv: ["ls"] })], []],
+  ])("is found %s", (_, waiting, items, found) => {
+    expect([...askedBy(waiting, items)]).toEqual(found.map(([id, i]) => [id, waiting[i]]));
+  });
+});
+
+describe("a voice note", () => {
+  test("is recorded in the first form that a gateway takes, and has a name with its time", () => {
+    expect(voice.typeToRecord((type: string) => type.startsWith("audio/ogg"))).toBe("audio/ogg;codecs=opus");
+    expect(voice.typeToRecord(() => false)).toBeUndefined();
+    expect(voice.noteName(new Date(2026, 0, 5, 7, 3), "audio/mp4")).toBe("Voice note 2026-01-05 07.03.m4a");
+    expect(voice.lengthWords(67_900)).toBe("1:07");
+  });
+
+  test("ends by itself before it is too long, or too large for its last moment", () => {
+    const at = { ms: 5_000, bytes: 10_000, step: 4_000 };
+    expect(voice.endReason(at, 18_000)).toBeUndefined();
+    expect(voice.endReason(at, 17_999)).toContain("the largest that a message takes");
+    expect(voice.endReason({ ...at, ms: 600_000 }, 18_000)).toContain("10 minutes");
+  });
+
+  test("says in words why there is nothing to record with", () => {
+    expect(voice.microphoneWords({ name: "NotAllowedError" })).toContain("Allow it in the browser's settings");
+    expect(voice.microphoneWords({ name: "NotFoundError" })).toContain("No microphone was found");
+    expect(voice.microphoneWords({ name: "NotReadableError" })).toContain("Another program may have it");
+    expect(voice.microphoneWords({ message: "odd" })).toContain("odd");
   });
 });

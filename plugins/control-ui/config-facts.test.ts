@@ -1,8 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join, posix } from "node:path";
 import { describe, expect, test } from "vitest";
-import { pack } from "./assets.ts";
-import { staticImports } from "./page.ts";
 
 const load = (name: string) => import(new URL(`./public/core/${name}.js`, import.meta.url).href);
 const facts = { ...(await load("config-facts")), ...(await load("config-maps")), ...(await load("config-search")) };
@@ -301,27 +297,3 @@ describe("the difference of two texts", () => {
     expect([found[0], found[1_499], found[1_500]]).toEqual(["-a 0", "-a 1499", "+b 0"]);
   });
 });
-
-/** Modules that come with the first visit of a view: neither with the page itself nor shared by the other views. */
-function ownModules(entry: string, root: string): string[] {
-  const walk = (start: string) => {
-    const seen = new Set([start]);
-    for (const path of seen) {
-      const imports = staticImports(readFileSync(join(root, path), "utf8")).filter((one) => one.startsWith("."));
-      for (const one of imports) seen.add(posix.join(posix.dirname(path), one));
-    }
-    return seen;
-  };
-  const boot = walk("main.js");
-  const isShared = (path: string) => boot.has(path) || path.startsWith("ui/") || path === "core/reading.js";
-  return [...walk(entry)].filter((path) => !isShared(path));
-}
-
-test.each(["config", "mcp"])(
-  "the view %s is at most 12 KB as it is sent; what it opens on demand comes when it is opened",
-  async (view) => {
-    const root = join(import.meta.dirname, "public");
-    const sent = await Promise.all(ownModules(`views/${view}/page.js`, root).map((path) => pack(readFileSync(join(root, path)), "br")));
-    expect(sent.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(12 * 1024);
-  },
-);

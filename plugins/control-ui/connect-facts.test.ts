@@ -4,9 +4,9 @@ import { readQr } from "../../test/fixtures/qr-reader.ts";
 const page = (name: string) => import(new URL(`./public/core/${name}`, import.meta.url).href);
 const { qrOf } = await page("qr.js");
 const { inviteAddress, inviteLink, noInviteReason, timeLeft } = await page("invite-facts.js");
-const { accountsNeeding, needWords, partsNeeding, restartReasons } = await page("needs-facts.js");
+const { accountsNeeding, needWords, partsNeeding, restartReasons } = await page("parts.js");
 const setup = await page("channel-setup-facts.js");
-const { installCommand, placeOf } = await page("plugin-facts.js");
+const { installCommand, placeOf, sourceOf } = await page("plugin-facts.js");
 const { tokenProblem } = await page("webhook-facts.js");
 
 describe("a QR code", () => {
@@ -208,8 +208,8 @@ describe("plugins", () => {
       ["~/my plugins/it's", "svc plugins install ~/'my plugins/it'\\''s'"],
       ["/srv/$(id)", "svc plugins install '/srv/$(id)'"],
     ])
-      expect(installCommand(written)).toBe(command);
-    for (const written of ["", "https://example.org/p.git", "git+ssh:host", "a\nb"]) expect(installCommand(written)).toBeUndefined();
+      expect(installCommand(sourceOf(written) as string)).toBe(command);
+    for (const written of ["", "https://example.org/p.git", "git+ssh:host", "a\nb"]) expect(sourceOf(written)).toBeUndefined();
   });
 });
 

@@ -8,4 +8,10 @@ export const errors = defineErrors({
     rpc: "UNAVAILABLE",
     retryable: true,
   },
+  "panel-folder-too-large": {
+    message:
+      "{folder} holds more than {files} files or {bytes} bytes, so no panel of it is shown; keep there what panels load, and nothing else",
+    http: 503,
+    rpc: "UNAVAILABLE",
+  },
 });

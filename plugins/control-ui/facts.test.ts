@@ -7,9 +7,8 @@ const page = (path: string) => import(new URL(`./public/core/${path}`, import.me
 const { partsOf, needingYou } = await page("parts.js");
 const { factsOf } = await page("approval-facts.js");
 const { refusalOf } = await page("refusal.js");
-const { browserName } = await page("browser-name.js");
 const { exampleQuestions } = await page("examples.js");
-const { age, day, plain, plural, span } = await page("format.js");
+const { age, browserName, day, list, plain, plural, span } = await page("format.js");
 
 const model = { id: "recall", provider: "recall", available: true };
 const healthy = {
@@ -154,12 +153,15 @@ test("times and counts read as a person would say them", () => {
   expect(day(noon - 20 * 3_600_000, noon)).toBe("Yesterday");
   expect(span(59_999)).toBe("59 s");
   expect(span(90_000)).toBe("1 min");
-  expect(plural(1, "part")).toBe("1 part");
-  expect(plural(1_902, "passage")).toBe("1,902 passages");
+  expect(plural(1, { one: "# part needs", other: "# parts need" })).toBe("1 part needs");
+  expect(plural(1_902, { one: "# passage", other: "# passages" })).toBe("1,902 passages");
+  expect(plural(0, { other: "# $& passages" })).toBe("0 $& passages");
+  expect(list(["a", "b", "c"])).toBe("a, b, c");
 });
 
 test("lists show answers without their Markdown signs", () => {
   expect(plain("These are:\n\n> **Router**\n> - in the `hall`\n\nSource: memory/a.md#L1")).toBe("These are: Router in the hall");
+  expect(plain("| Light | Means |\n|---|:---|\n| green | connected |")).toBe("Light Means green connected");
 });
 
 test.each([

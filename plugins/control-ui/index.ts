@@ -1,5 +1,6 @@
 import { definePlugin, type HttpCall, type PluginContext } from "svc/sdk";
 import { bootstrapConfig } from "./bootstrap.ts";
+import { createPanelFiles, type ListedPanel, tabsOf } from "./panels.ts";
 import { createUi, type Ui } from "./serve.ts";
 
 /** The page on the gateway's own port. It has no data of its own: everything it shows comes over the public protocol. */
@@ -10,7 +11,11 @@ export default definePlugin({
   setup(ctx) {
     const { enabled, basePath } = ctx.snapshot().gateway.controlUi;
     if (!enabled) return;
-    const ui = createUi(ctx.root, basePath);
+    const panels = createPanelFiles(
+      () => panelsOf(ctx),
+      (message) => ctx.logger.warn(message),
+    );
+    const ui = createUi(ctx.root, basePath, panels);
     const base = basePath === "/" ? "" : basePath;
     for (const path of [`${base}/control-ui-config.json`, `${base}/__svc/control-ui-config.json`]) {
       ctx.registerHttpRoute({ method: ["GET", "HEAD"], path, match: "exact", auth: "gateway", handler: (call) => config(ctx, ui, call) });
@@ -27,9 +32,15 @@ export default definePlugin({
   },
 });
 
+/** Panels that plugins show now. */
+function panelsOf(ctx: PluginContext<unknown>) {
+  return ctx.contributions<ListedPanel>("uiPanel");
+}
+
 async function config(ctx: PluginContext<unknown>, ui: Ui, call: HttpCall): Promise<Response> {
   const { stateDir, version, authMode } = ctx.service("gateway@1").info();
-  const body = JSON.stringify(bootstrapConfig(ctx.snapshot(), { stateDir, version, authMode, buildId: await ui.buildId() }));
+  const facts = { stateDir, version, authMode, buildId: await ui.buildId(), pluginTabs: tabsOf(panelsOf(ctx)) };
+  const body = JSON.stringify(bootstrapConfig(ctx.snapshot(), facts));
   const headers = {
     "Content-Type": "application/json; charset=utf-8",
     "Content-Length": String(Buffer.byteLength(body)),

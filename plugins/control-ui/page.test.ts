@@ -26,7 +26,7 @@ test("the preload list holds what the entry imports, libraries and client includ
 
   expect(boot[0]).toBe("main.js");
   expect(boot).toContain("vendor/preact.js");
-  expect(boot).toContain("sdk/client/core.js");
+  expect(boot).toContain("vendor/client.js");
   expect(boot).not.toContain("vendor/marked.js");
   expect(boot.filter((path) => /views\/(chat|overview|sessions|about)/.test(path))).toEqual([]);
 });

@@ -92,7 +92,7 @@ test("filters and words select, those that need somebody first", () => {
 test("contributions are told by kind, and as what is lost", () => {
   const declared = { tools: ["a", "b"], channels: [], methods: ["x.y"], spells: ["z"] };
   expect(contributionsOf(declared)).toEqual([
-    { kind: "tool", names: ["a", "b"] },
+    { kind: "tools", names: ["a", "b"] },
     { kind: "method", names: ["x.y"] },
     { kind: "spells", names: ["z"] },
   ]);

@@ -30,6 +30,20 @@ const rules: Array<{ rule: string; broken: RegExp; samples: string[]; in: RegExp
     in: /\.(css|js)$/,
     except: ["css/tokens.css"],
   },
+  {
+    rule: "no left or right in looks, where lines may run the other way: inline-start, inline-end, start, end",
+    broken:
+      /(?<![\w-])(?:(?:margin|padding|border|scroll-margin|scroll-padding)-)?(?:left|right)(?:-\w+)?:|(?:text-align|float|clear): (?:left|right)/,
+    samples: ["left: 4px;", "border-right-color: red;", "text-align: right;", "margin-left: auto;"],
+    in: /\.css$/,
+  },
+  {
+    rule: "no dates and numbers written by hand: core/format.js knows the locale",
+    broken: /\bIntl\.(?!DateTimeFormat\(\)\.resolvedOptions)|\.toLocale(?:Date|Time)?String\(|\.toFixed\(/,
+    samples: ['new Intl.NumberFormat("en")', "at.toLocaleDateString([])", "score.toFixed(2)"],
+    in: /\.js$/,
+    except: ["core/format.js"],
+  },
   { rule: "no eval and no strings as code", broken: /\beval\(|new Function\(/, samples: ["eval(x)", "new Function(x)"], in: /\.js$/ },
   { rule: "no console", broken: /\bconsole\./, samples: ["console.log(1)"], in: /\.js$/ },
   {

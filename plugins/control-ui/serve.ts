@@ -5,6 +5,7 @@ import { type Asset, type Assets, type Encoding, loadAssets, pack } from "./asse
 import { errors } from "./errors.ts";
 import { type OfflineFile, offlineFiles } from "./offline.ts";
 import { type Page, renderPage } from "./page.ts";
+import type { PanelFiles } from "./panels.ts";
 import { importNames, uiSources } from "./sources.ts";
 
 const strictHeaders = { "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin" };
@@ -36,8 +37,9 @@ const IMMUTABLE = "public, max-age=31536000, immutable";
 /**
  * The page and its files, read at first use and kept.
  * @param basePath as configured: `/`, or `/ui` without a trailing slash
+ * @param panels files of frames that plugins show
  */
-export function createUi(pluginRoot: string, basePath: string): Ui {
+export function createUi(pluginRoot: string, basePath: string, panels?: PanelFiles): Ui {
   const base = basePath === "/" ? "/" : `${basePath}/`;
   const packed = new Map<string, Promise<Uint8Array>>();
   let built: Promise<Built> | undefined;
@@ -62,6 +64,7 @@ export function createUi(pluginRoot: string, basePath: string): Ui {
     if (isHostile(path)) return notFound();
     if (base !== "/" && path === basePath) return redirect(`${base}${call.url.search}`);
     if (!path.startsWith(base)) return notFound();
+    if (panels && path.startsWith(`${base}panel/`)) return panels.answer(path.slice(base.length + "panel/".length), call.req);
     try {
       const { assets, page, offline } = await ready();
       const name = path.slice(base.length);

@@ -17,7 +17,7 @@ const libraries = [
 /** Import map of the page, relative to its assets folder. */
 export const importNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(libraries.map((l) => [l.name, `vendor/${l.served}`])),
-  "svc/sdk/client": "sdk/client/browser.js",
+  "svc/sdk/client": "vendor/client.js",
 };
 
 const toSheet = (name: string) => `css/${name}.css`;
@@ -37,6 +37,7 @@ const laterSheets = [
   "models",
   "notes",
   "charts",
+  "panels",
 ].map(toSheet);
 
 /** Everything the page may load, from the plugin's own folder. */
@@ -46,14 +47,8 @@ export function uiSources(pluginRoot: string): AssetSource[] {
     // One request instead of eight; the layers in the first sheet decide, not the order.
     { kind: "joined", path: "page.css", files: sheets.map((sheet) => join(pluginRoot, "public", sheet)) },
     { kind: "joined", path: "later.css", files: laterSheets.map((sheet) => join(pluginRoot, "public", sheet)) },
-    // Emitted by the build; three of them are the half for Node.
-    {
-      kind: "folder",
-      path: "sdk/client",
-      folder: join(pluginRoot, "../../dist/sdk/client"),
-      skip: ["index.js", "node-socket.js", "node-device.js"],
-    },
-    { kind: "file", path: "sdk/protocol/device.js", candidates: [join(pluginRoot, "../../dist/sdk/protocol/device.js")] },
+    // Emitted by the build, all modules of it in one file.
+    { kind: "file", path: "vendor/client.js", candidates: [join(pluginRoot, "../../dist/sdk/client/browser.js")] },
     ...libraries.map(
       (l): AssetSource => ({
         kind: "file",

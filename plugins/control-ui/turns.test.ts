@@ -125,6 +125,16 @@ test("stopped and broken answers say so", () => {
   ]);
 });
 
+test("a page of the history further back stands before what is known, without anything being sorted anew", () => {
+  const numbered = (seq: number) => ({ role: "user", content: `${seq}`, timestamp: seq, __svc: { id: `m${seq}`, seq } });
+  const known = [numbered(5), numbered(6)];
+  expect(mergeMessages(known, [numbered(3), numbered(4)])).toEqual([3, 4, 5, 6].map(numbered));
+  expect(mergeMessages(known, [numbered(4), numbered(3)])).toEqual([3, 4, 5, 6].map(numbered));
+  expect(mergeMessages(known, [numbered(4), numbered(5)])).toEqual([4, 5, 6].map(numbered));
+  expect(mergeMessages(known, [])).toEqual(known);
+  expect(mergeMessages([], known)).toEqual(known);
+});
+
 test("pages and events merge by id into the order of the transcript; the newer copy wins", () => {
   const [a, b, c] = [stored("user", "a"), stored("assistant", "b"), stored("user", "c")];
 

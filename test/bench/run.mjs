@@ -26,6 +26,7 @@ const suiteNames = [
   "index",
   "search",
   "plugins",
+  "page",
 ];
 
 const { values } = parseArgs({

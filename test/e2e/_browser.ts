@@ -24,8 +24,9 @@ function chromiumPath(): string {
   return process.env.CHROMIUM_PATH ?? commandPath("chromium") ?? "/usr/bin/chromium";
 }
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath(), args });
+/** @param more further switches, such as those of a microphone that is none */
+export function launchChromium(more: readonly string[] = []): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumPath(), args: [...args, ...more] });
 }
 
 export interface Tab {
@@ -35,6 +36,8 @@ export interface Tab {
   problems: string[];
   /** Leaves a picture in `test/.tmp/screens` where `SVC_TEST_SCREENS=1` asks for them. */
   picture(name: string): Promise<void>;
+  /** Leaves a picture there in any case. */
+  takePicture(name: string): Promise<void>;
   /** Ends what its page has under way. A fresh profile is closed, a kept tab waits for the next test. */
   leave(): Promise<void>;
 }
@@ -125,15 +128,16 @@ export async function openTab(browser: Browser, options: Screen = desktop): Prom
       void (globalThis as unknown as { noteViolation(text: string): void }).noteViolation(`${event.violatedDirective} ${event.blockedURI}`);
     });
   });
+  const takePicture = async (name: string) => {
+    await mkdir(screens, { recursive: true });
+    await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
+  };
   return {
     page,
     context,
     problems,
-    async picture(name) {
-      if (!takesPictures) return;
-      await mkdir(screens, { recursive: true });
-      await page.screenshot({ path: join(screens, `${name}.png`), animations: "disabled" });
-    },
+    takePicture,
+    picture: async (name) => (takesPictures ? takePicture(name) : undefined),
     leave: () => context.close(),
   };
 }

@@ -62,7 +62,7 @@ export async function enter(page: Page, gateway: TestGateway, address: string): 
 /** True when neither the page nor its main region scrolls sideways. */
 export function isOneColumn(page: Page): Promise<boolean> {
   return page.evaluate(() =>
-    [document.documentElement, ...document.querySelectorAll("main, main > div")].every(
+    [document.documentElement, ...document.querySelectorAll("main, main > div, .shown-view > div")].every(
       (element) => element.scrollWidth <= element.clientWidth + 1,
     ),
   );

@@ -40,6 +40,7 @@ const one = fakeModel(Array(60).fill(script), {
   info: { contextWindow: 30_000, input: ["text", "image"], cost: { input: 10, output: 20 } },
 });
 const two = fakeModel(Array(20).fill({ text: "Two answers.", usage: { ...usage, output: 100, total: 1_300 } }), { id: "two" });
+const ears = fakeModel(Array(5).fill({ text: "I heard it.", usage }), { id: "ears", info: { input: ["text", "audio"] } });
 const probe = definePlugin({
   id: "probe-tool",
   version: "1.0.0",
@@ -56,7 +57,7 @@ let tab: Tab;
 beforeAll(async () => {
   gateway = await createTestGateway({
     plugins: ["store", "agents", "approvals", "memory-core", "control-ui", probe],
-    models: [one, two],
+    models: [one, two, ears],
     workspace: { "memory/house.md": "# House\n\nThe router stands in the hall.\n" },
     config: {
       agents: {
@@ -69,7 +70,7 @@ beforeAll(async () => {
     },
   });
   await gateway.rpc("memory.index", {});
-  browser = await launchChromium();
+  browser = await launchChromium(["--use-fake-device-for-media-stream"]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -430,4 +431,70 @@ test.each([
     expect(await isOneColumn(page), state).toBe(true);
     await tab.picture(`chat-extras-${state}-${name.replace(/ /g, "-")}`);
   }
+});
+
+describe("a voice note", () => {
+  const start = (page: Page) => page.getByRole("button", { name: "Record a voice note" });
+  const controls = (page: Page) => page.getByRole("group", { name: "Voice note" });
+  const said = (page: Page, words: string) => page.getByRole("status").getByText(words).waitFor();
+  const tray = (page: Page) => page.getByRole("list", { name: "Attached" });
+
+  test("is recorded where the model takes audio, goes along, and is thrown away on wish; what stands in the way is said", async () => {
+    for (const name of ["voice", "voice-large"]) await gateway.rpc("sessions.create", { key: `agent:main:${name}`, model: "ears/script" });
+    const page = await visit(chat("no-voice"));
+    await bar(page).waitFor();
+    expect(await start(page).count()).toBe(0);
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, chat("voice"));
+    await start(page).click();
+    await said(page, "The browser does not let this page use the microphone.");
+    await tab.context.grantPermissions(["microphone"]);
+    await start(page).click();
+    await controls(page).getByText("0:01").waitFor();
+    await tab.picture("chat-recording-desktop");
+    expect(await axeViolationsInBothSchemes(page)).toEqual([]);
+    await controls(page).getByRole("button", { name: "Discard" }).click();
+    await controls(page).waitFor({ state: "detached" });
+    expect(await tray(page).count()).toBe(0);
+
+    await start(page).click();
+    await controls(page).getByText("0:01").waitFor();
+    await controls(page).getByRole("button", { name: "Stop and attach" }).click();
+    await tray(page)
+      .getByText(/^Voice note .*\.webm$/)
+      .waitFor();
+    await ask(page, "What did I say?");
+    expect(askedIn(ears.requests.at(-1) as ModelRequest)).toContainEqual(expect.objectContaining({ mimeType: "audio/webm" }));
+
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("", "NotFoundError"));
+    });
+    await start(page).click();
+    await said(page, "No microphone was found.");
+  });
+
+  test("that is as large as it may be ends by itself, and one is kept when its conversation is left", async () => {
+    tab = await visitChanged(browser, gateway, chat("voice-large"), (text) =>
+      text.includes('"hello-ok"') ? text.replace(/(?<="attachments":\{"maxBytes":)\d+/, "20000") : text,
+    );
+    const { page } = tab;
+    await tab.context.grantPermissions(["microphone"]);
+    await start(page).click();
+    await said(page, "The recording ended there and is attached.");
+    await tray(page)
+      .getByText(/^Voice note /)
+      .waitFor();
+    await tray(page)
+      .getByRole("button", { name: /^Remove/ })
+      .click();
+    await start(page).click();
+    await controls(page).getByText("0:01").waitFor();
+    await page.evaluate("location.hash = '#/overview'");
+    await page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
+    await page.goBack();
+    await tray(page)
+      .getByText(/^Voice note /)
+      .waitFor();
+  });
 });

@@ -66,39 +66,8 @@ const review = async (page: Page): Promise<Locator> => {
   await dialogOf(page).getByRole("button", { name: "Save" }).waitFor();
   return dialogOf(page);
 };
-const save = async (page: Page, outcome: string) => {
-  await (await review(page)).getByRole("button", { name: "Save" }).click();
-  await dialogOf(page).waitFor({ state: "detached" });
-  await page.getByRole("status").getByText(outcome).waitFor();
-};
 
 describe("the form", () => {
-  test("opens at the setting of its address, shows a mistake at its field, and saves what was mended", async () => {
-    const page = await visit("#/config/gateway.publicOrigin");
-    const field = page.getByRole("textbox", { name: "Public origin" });
-    await field.waitFor();
-    await eventually(() => field.evaluate((element) => document.activeElement === element));
-    await tab.picture("config-desktop");
-    await page.keyboard.type("http://gateway.example");
-    const dialog = await review(page);
-    await dialog.getByText("gateway.publicOrigin").waitFor();
-    expect(await dialog.locator(".changes").innerText()).toMatch(/not set → http:\/\/gateway\.example/);
-    await tab.picture("config-review-desktop");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await setting(page, "gateway.publicOrigin")
-      .getByRole("alert")
-      .getByText(/expected an https origin/)
-      .waitFor();
-    expect([await field.inputValue(), await field.getAttribute("aria-invalid")]).toEqual(["http://gateway.example", "true"]);
-    await tab.picture("config-mistake-desktop");
-    await field.fill("https://gateway.example");
-    await save(page, "Saved and applied.");
-    expect(await stored("gateway", "publicOrigin")).toBe("https://gateway.example");
-    await setting(page, "gateway.publicOrigin").getByRole("button", { name: "Reset: Public origin" }).click();
-    await save(page, "Saved and applied.");
-    expect(await stored("gateway", "publicOrigin")).toBeUndefined();
-  });
-
   test("says what waits for a restart, and asks before it restarts", async () => {
     const page = await visit("#/config/gateway.port");
     const field = page.getByRole("textbox", { name: "Port", exact: true });

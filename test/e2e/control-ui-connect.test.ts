@@ -14,7 +14,6 @@ import { hostileTexts, isOneColumn, markupOf, visitChanged, visitView, without }
 const { describe, test } = needs("chromium");
 
 const hostile = hostileTexts.join(" ");
-const TOKEN = "hook-token-of-this-test-0123456789";
 const probe = { "hook-probe": { enabled: true, grants: ["hooks.conversation", "hooks.prompt", "hooks.gate"] } };
 const base = { plugins: { entries: probe } } satisfies SvcConfigInput;
 const talking = { ...base, channels: { talk: { token: "good", accounts: { away: { token: "wrong" } } } } };
@@ -144,42 +143,6 @@ describe("needs you", () => {
 });
 
 describe("a phone", () => {
-  test("is signed in by the code that a signed-in page shows, and by no second one", async () => {
-    const page = await visit("#/devices");
-    await region(page, "Sign a phone in").getByRole("button", { name: "Show QR code" }).click();
-    const link = await codeOf(page, "QR code that signs one device in");
-    expect(link).toMatch(new RegExp(`^${gateway.url}/#invite=[\\w-]{43}$`));
-    await page.getByText(/^[45]:\d\d$/).waitFor();
-    expect(await axeViolationsInBothSchemes(page)).toEqual([]);
-    await tab.picture("devices-code-desktop");
-    const invitation = link.slice(link.indexOf("=") + 1);
-    const kept = await page.evaluate(() => location.href + JSON.stringify({ ...localStorage, ...sessionStorage }));
-    expect(kept + (await page.content())).not.toContain(invitation);
-
-    const other = await openTab(browser, phone);
-    await other.page.goto(link);
-    await other.page.getByText("Connected", { exact: true }).waitFor();
-    expect(other.page.url()).toBe(`${gateway.url}/#/overview`);
-    expect(await other.page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }))).not.toContain(invitation);
-    await region(page, "Sign a phone in")
-      .getByRole("status")
-      .getByText(/is signed in\.$/)
-      .waitFor();
-    expect(await page.getByRole("img", { name: /QR code/ }).count()).toBe(0);
-    await other.page.reload();
-    await other.page.getByText("Connected", { exact: true }).waitFor();
-    expect(other.problems).toEqual([]);
-    await other.leave();
-
-    const late = await openTab(browser, phone);
-    await late.page.goto(link);
-    await late.page
-      .getByRole("alert")
-      .getByText(/This code has been used, or has run out/)
-      .waitFor();
-    await late.leave();
-  });
-
   test("stays out once the code is hidden or its page has lost the connection, and an address that it cannot open is said so before", async () => {
     const page = await visit("#/devices", phone);
     const section = region(page, "Sign a phone in");
@@ -229,24 +192,6 @@ describe("a phone", () => {
 });
 
 describe("channels", () => {
-  test("are set up by a form whose secret is sent once, and their account runs", async () => {
-    await gateway.reload(base);
-    await eventually(() => !platform.running.has("default"));
-    const page = await visit("#/channels");
-    await region(page, "Set one up").getByRole("button", { name: "talk", exact: true }).click();
-    const form = page.getByRole("form", { name: "Set up talk" });
-    await form.getByLabel("token").fill("good");
-    expect(await form.getByLabel("token").getAttribute("type")).toBe("password");
-    await form.getByText("Or by hand, in the config file").click();
-    expect(await form.getByLabel("Lines of the config file").textContent()).toBe('channels: {\n  talk: {\n    token: "…",\n  },\n}');
-    expect(await axeViolationsInBothSchemes(page)).toEqual([]);
-    await tab.picture("channels-set-up-desktop");
-    await form.getByRole("button", { name: "Set up talk" }).click();
-    await account(page, "Talk · default").getByText("ready", { exact: true }).waitFor();
-    expect(platform.running.has("default")).toBe(true);
-    expect(await page.evaluate(() => [...document.querySelectorAll("input")].map(({ value }) => value).join(""))).not.toContain("good");
-  });
-
   test("sign in by the steps of their platform, each shown in its place", async () => {
     let go = () => undefined as void;
     const scanned = new Promise<void>((resolve) => {
@@ -289,50 +234,4 @@ describe("channels", () => {
     await row.getByRole("button", { name: "Restart Talk · default" }).click();
     await eventually(() => platform.starts.length > before && platform.running.has("default"));
   });
-});
-
-test("webhooks are switched on in the page and fired, and a delivery that failed is retried", async () => {
-  const page = await visit("#/webhooks");
-  await region(page, "Switch them on").getByRole("button", { name: "Switch webhooks on" }).click();
-  await page
-    .getByRole("alert")
-    .getByText(/Senders need a token/)
-    .waitFor();
-  await page.getByRole("button", { name: "Make one" }).click();
-  const made = await page.getByLabel("Token for senders").inputValue();
-  expect(made).toMatch(/^[\w-]{43}$/);
-  await page.getByLabel("Token for senders").fill(TOKEN);
-  await tab.picture("webhooks-off-desktop");
-  await page.getByRole("button", { name: "Switch webhooks on" }).click();
-  await page.getByText(`Accepted at ${gateway.url}/hooks, no mappings yet.`).waitFor();
-  expect(await page.content()).not.toContain(TOKEN);
-
-  const at = Date.now();
-  const action = { kind: "agent", path: "agent", agentId: "main", isFallbackAgent: false, message: "Again.", name: "Failed one" };
-  const rest = { sessionKey: "agent:main:hook:f", sessionMode: "isolated", wakeMode: "next-heartbeat", deliver: false, channel: "last" };
-  const delivery = { uid: "failed-1", dir: "hook-agent" as const, lane: "agent:main:hook:f", expiresAt: at + 86_400_000 };
-  await gateway.service("store@2").commit([
-    { op: "delivery.accept", delivery: { ...delivery, payload: { v: 1, action: { ...action, ...rest } } }, at },
-    {
-      op: "delivery.finish",
-      uid: "failed-1",
-      from: ["accepted"],
-      state: "failed",
-      result: { status: "error", reason: "the model is gone" },
-      at,
-    },
-  ]);
-  const answer = await fetch(`${gateway.url}/hooks/agent`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${TOKEN}` },
-    body: JSON.stringify({ message: "Say hello", name: "Fired" }),
-  });
-  expect(answer.status).toBe(200);
-  const fired = page.locator(".delivery").filter({ hasText: "Fired" });
-  await fired.getByText("done", { exact: true }).waitFor();
-  const failed = page.locator(".delivery").filter({ hasText: "Failed one" });
-  await failed.getByRole("button", { expanded: false }).click();
-  await failed.getByRole("button", { name: "Retry" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Retry" }).click();
-  await failed.getByText("done", { exact: true }).waitFor();
 });

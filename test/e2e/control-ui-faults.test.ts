@@ -243,7 +243,8 @@ describe("while an answer is being written", () => {
     await page.locator(".transcript").hover();
     await page.mouse.wheel(0, -1_500);
     await page.getByRole("button", { name: "Latest" }).waitFor();
-    await expect.poll(() => firstVisible(page)).not.toContain("Question 59");
+    // Turns near the view are drawn frame by frame, the one at its top, too.
+    await expect.poll(() => firstVisible(page)).toMatch(/^Question (?!59).* -\d+$/);
     const place = await firstVisible(page);
 
     await visit("#/chat/agent%3Amain%3Aother");

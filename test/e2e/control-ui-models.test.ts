@@ -193,7 +193,7 @@ describe("the models", () => {
     await ask("What is there?");
     const page = await visit("#/models");
     await page.getByText("1 provider. main is answered by lab/ok.").waitFor();
-    const answering = page.getByRole("region", { name: "Who is answered by what" });
+    const answering = page.getByRole("region", { name: "Models in use" });
     expect((await answering.locator("li.answering").allInnerTexts()).slice(0, 2).map((text) => text.split(/\s*\n\s*/))).toEqual([
       expect.arrayContaining(["main", "primary", "lab/ok", "ready", "fallback 1", "lab/tool", "Set by agents.defaults.model."]),
       expect.arrayContaining(["helper", "lab/tool"]),
@@ -313,7 +313,7 @@ describe("a sign-in that may do less", () => {
     await tab.page.getByRole("alert").getByText("the rows are away").waitFor();
     error = undefined;
     await tab.page.getByRole("button", { name: "Retry" }).click();
-    await tab.page.getByRole("heading", { name: "Who is answered by what" }).waitFor();
+    await tab.page.getByRole("heading", { name: "Models in use" }).waitFor();
   });
 });
 
@@ -322,7 +322,7 @@ test("by keyboard: to the models with two letters, into the form by the palette,
   const page = await visit("#/overview");
   await page.keyboard.press("g");
   await page.keyboard.press("e");
-  await page.getByRole("heading", { name: "Who is answered by what" }).waitFor();
+  await page.getByRole("heading", { name: "Models in use" }).waitFor();
   const add = page.getByRole("button", { name: "Add a provider" });
   await add.focus();
   await page.keyboard.press("Enter");

@@ -126,6 +126,7 @@ describe("plugins", () => {
       "#/config/plugins.entries.leaky.config",
     );
     await page.getByLabel("Name on npm, folder, or .tgz archive").fill("/srv/my plugin");
+    await page.getByText("Or on the command line").click();
     await page.getByText("svc plugins install '/srv/my plugin'").waitFor();
     await tab.picture("plugins-open-desktop");
     await leaky.getByRole("button", { name: "Disable: leaky" }).click();

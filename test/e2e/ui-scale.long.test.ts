@@ -11,27 +11,39 @@ import { type Frames, traceFrames } from "./_trace.ts";
 
 const { describe, test } = needs("chromium");
 
+/** Model whose answers a test dictates. */
+const mirror = join(import.meta.dirname, "../fixtures/plugins/model-mirror");
 const SESSIONS = 5_000;
 const MESSAGES = 10_000;
 const JOBS = 500;
 const LINES_PER_SECOND = 1_000;
 /** The processor of a page is slowed so many times. */
 const SLOWER = 4;
-/** Longest piece of work between two frames that nobody sees. The figures of the report are compared with it. */
+/**
+ * Longest piece of work on the page's main thread that nobody sees, two frames of a screen, on a processor that is slowed `SLOWER` times. What is compared with it is the
+ * CPU time of that thread at full speed, times `SLOWER`. Neither the clock would do nor the CPU time of a slowed page: the browser slows a page by a loop on its
+ * thread that lasts a multiple of the time that the work took by the clock, and both tell mostly of the neighbours on this machine. What is left of them (shared caches)
+ * shows in a page of plain lines that is scrolled in the same run: where that takes more than `EMPTY_MS`, the bound grows as much.
+ */
 const FRAME_MS = 32;
-/** Longest piece of work that this test takes: on a machine that does other things besides, the page does not keep within a frame yet. */
-const BOUND_MS = 200;
+/** Longest piece of work of the page of plain lines on two idle cores, slowed. */
+const EMPTY_MS = 10;
+/** Longest piece of work, CPU time of a page that is slowed, at which something is wrong beyond all noise. */
+const SLOWED_MS = 200;
 /** Time that the log is followed for its memory. */
-const FOLLOWED_MS = 60_000;
+const FOLLOWED_MS = 30_000;
+/** Minutes of use that the page goes through, each in two or three seconds. */
+const MINUTES = 60;
 
 let gateway: TestGateway;
 let browser: Browser;
 let tab: Tab;
 let cdp: CDPSession;
+let boundMs = FRAME_MS;
 const report: Record<string, unknown> = {};
 
 beforeAll(async () => {
-  gateway = await createTestGateway({ plugins: ["store", "agents", "cron", "messaging", "operator", "control-ui"] });
+  gateway = await createTestGateway({ plugins: ["store", "agents", "cron", "messaging", "operator", "control-ui", mirror] });
   await fill();
   browser = await launchChromium();
   tab = await openTab(browser, desktop);
@@ -40,6 +52,9 @@ beforeAll(async () => {
   await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
   // The first load is over, and what is fetched after it.
   await tab.page.waitForLoadState("networkidle");
+  const empty = await emptyFrames();
+  report["a page of plain lines"] = empty;
+  boundMs = FRAME_MS * Math.max(1, ((empty.tasks[0] ?? 0) * SLOWER) / EMPTY_MS);
 }, 300_000);
 afterAll(async () => {
   await mkdir(join(import.meta.dirname, "../.tmp"), { recursive: true });
@@ -106,6 +121,17 @@ async function go(address: string): Promise<Page> {
   return tab.page;
 }
 
+/** A page of plain lines that are scrolled: what browser and machine need by themselves. */
+async function emptyFrames(): Promise<Frames> {
+  const empty = await openTab(browser, desktop);
+  try {
+    await empty.page.setContent(`<body>${Array.from({ length: 2_000 }, (_, i) => `<p>line ${i}</p>`).join("")}</body>`);
+    return await traceFrames(browser, empty.page, () => wheel(empty.page, { deltaY: 240, ms: 4_000 }));
+  } finally {
+    await empty.context.close();
+  }
+}
+
 const slowly = (rate: number) => cdp.send("Emulation.setCPUThrottlingRate", { rate });
 
 /** Turns the wheel over the middle of the page for some time. */
@@ -115,18 +141,23 @@ async function wheel(page: Page, { deltaY, ms }: { deltaY: number; ms: number })
   while (Date.now() < end) await page.mouse.wheel(0, deltaY);
 }
 
-/** Measures with a slowed processor, notes the figures and expects them to be within the bounds. */
+/** Measures at full speed and slowed down, notes the figures and expects no piece of work to be longer than its bound. */
 async function measure(name: string, act: () => Promise<void>): Promise<void> {
+  const traced = async () => {
+    // Garbage of what was done before is not collected while it is measured.
+    await heapBytes();
+    return traceFrames(browser, tab.page, act);
+  };
+  const full = await traced();
   await slowly(SLOWER);
-  let frames: Frames;
-  try {
-    frames = await traceFrames(browser, tab.page, act);
-  } finally {
-    await slowly(1);
-  }
-  report[name] = { ...frames, isWithinFrame: (frames.tasks[0] ?? 0) <= FRAME_MS };
-  expect(frames.tasks.length, `${name}: pieces of work`).toBeGreaterThan(0);
-  expect(frames.tasks[0], `${name}: longest pieces of work ${frames.tasks.join(", ")} ms`).toBeLessThanOrEqual(BOUND_MS);
+  const slowed = await traced().finally(() => slowly(1));
+  report[name] = { full, slowed, boundMs };
+  const ofBound = full.tasks.map((ms) => Math.round(ms * SLOWER));
+  expect.soft(full.tasks.length, `${name}: pieces of work`).toBeGreaterThan(0);
+  expect
+    .soft(ofBound[0], `${name}: longest pieces of work ${ofBound.join(", ")} ms; ${full.longestOf.join(", ")}`)
+    .toBeLessThanOrEqual(boundMs);
+  expect.soft(slowed.tasks[0], `${name}, slowed: ${slowed.tasks.join(", ")} ms`).toBeLessThanOrEqual(SLOWED_MS);
 }
 
 async function heapBytes(): Promise<number> {
@@ -158,8 +189,10 @@ describe("a page slowed four times is not held up", () => {
   test(`while a chat of ${MESSAGES} messages is scrolled up, page after page`, async () => {
     const page = await go("#/chat/agent%3Amain%3Along");
     await page.getByText(`Answer ${MESSAGES / 2 - 1}:`).waitFor();
-    await measure("chat", () => wheel(page, { deltaY: -240, ms: 20_000 }));
-    report["chat, turns in the document"] = await page.locator(".turn").count();
+    await measure("chat", () => wheel(page, { deltaY: -240, ms: 10_000 }));
+    const drawn = page.locator(".turn");
+    report["chat, turns in the document"] = await drawn.count();
+    expect(await drawn.count(), await page.locator("body").innerText()).toBeGreaterThan(0);
     const first = await page.locator(".turn .bubble").first().innerText();
     report["chat, oldest question seen"] = first;
     expect(await page.locator(".turn").count()).toBeLessThan(200);
@@ -183,8 +216,7 @@ describe("a page slowed four times is not held up", () => {
     const { file } = await gateway.rpc<{ file: string }>("logs.tail", {});
     await mkdir(dirname(file), { recursive: true });
     let written = 0;
-    const line = () =>
-      `${JSON.stringify({ ts: new Date().toISOString(), level: "info", subsystem: "gateway/hooks", msg: `line ${written++} of the storm`, uid: "abc", pid: 7 })}\n`;
+    const line = () => logLine(`line ${written++} of the storm`);
     const write = () => appendFile(file, Array.from({ length: LINES_PER_SECOND / 10 }, line).join(""));
     const writer = setInterval(() => void write(), 100);
     try {
@@ -211,19 +243,43 @@ describe("a page slowed four times is not held up", () => {
   }, 240_000);
 });
 
-test("going through the views again and again keeps no memory", async () => {
-  const views = ["overview", "sessions", "chat/agent%3Amain%3Along", "schedule", "logs", "about"];
-  const round = async () => {
-    for (const view of views) {
-      await go(`#/${view}`);
-      await expect.poll(() => tab.page.locator("main .waiting").count()).toBe(0);
+test(`${MINUTES} minutes of use in fast motion keep no memory: an answer is streamed, the log grows by ${LINES_PER_SECOND} lines and is followed, every view is seen`, async () => {
+  const { file } = await gateway.rpc<{ file: string }>("logs.tail", {});
+  await mkdir(dirname(file), { recursive: true });
+  const heaps: number[] = [];
+  const nodes: number[] = [];
+  for (let minute = 0; minute <= MINUTES; minute++) {
+    await streamedAnswer(minute);
+    await appendFile(file, Array.from({ length: LINES_PER_SECOND }, (_, i) => logLine(`line ${i} of minute ${minute}`)).join(""));
+    for (const view of ["logs", "overview", "sessions", "schedule", "about"]) {
+      const page = await go(`#/${view}`);
+      await expect.poll(() => page.locator("main .waiting").count()).toBe(0);
+      if (view === "logs") await page.getByText(`line ${LINES_PER_SECOND - 1} of minute ${minute}`, { exact: true }).waitFor();
     }
-  };
-  for (let i = 0; i < 3; i++) await round();
-  const before = await heapBytes();
-  for (let i = 0; i < 20; i++) await round();
-  const after = await heapBytes();
-  report["views, heap after 3 and 23 rounds"] = [before, after];
-  expect(after, `heap: ${before}, ${after}`).toBeLessThan(1.15 * before);
+    if (minute % (MINUTES / 6) > 0) continue;
+    heaps.push(await heapBytes());
+    nodes.push((await cdp.send("Memory.getDOMCounters")).nodes);
+  }
+  report["an hour, heap after collection"] = heaps;
+  report["an hour, nodes"] = nodes;
+  // The first part fills what is kept up to its bounds: chats, lines, rows. What is said in the conversation stays, up to 2,000 messages.
+  const [warm, last] = [heaps[2] as number, heaps.at(-1) as number];
+  expect(last, `heap: ${heaps.join(", ")}`).toBeLessThan(1.2 * warm);
+  expect(nodes.at(-1), `nodes: ${nodes.join(", ")}`).toBeLessThan(1.5 * (nodes[2] as number));
   expect(tab.problems).toEqual([]);
-}, 240_000);
+}, 480_000);
+
+/** One question whose answer comes in pieces. */
+async function streamedAnswer(minute: number): Promise<void> {
+  const page = await go("#/chat/agent%3Amain%3Ahour");
+  const say = (text: string, last = false) => gateway.rpc("model-mirror.say", { text, last });
+  await page.getByRole("textbox", { name: "Message" }).fill(`dictate ${minute}`);
+  await page.getByRole("button", { name: "Send" }).click();
+  for (let piece = 0; piece < 20; piece++) await say(`Piece ${piece} of it, with **bold** words.\n\n`);
+  await say(`The end of ${minute}.`, true);
+  await page.getByText(`The end of ${minute}.`, { exact: true }).waitFor();
+}
+
+function logLine(msg: string): string {
+  return `${JSON.stringify({ ts: new Date().toISOString(), level: "info", subsystem: "gateway/hooks", msg, uid: "abc", pid: 7 })}\n`;
+}

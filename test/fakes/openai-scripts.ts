@@ -50,6 +50,8 @@ export function scriptFor(request: ChatRequest, attempt: number): Script {
       };
     case "tool":
       return request.messages.at(-1)?.role === "tool" ? answer(request) : callFirstTool(request);
+    case "assistant":
+      return assist(request);
     case "json":
       return { kind: "stream", chunks: [...content([JSON.stringify({ query: lastText(request) })]), finish("stop"), ...usage(request)] };
     case "length":
@@ -125,6 +127,25 @@ function callFirstTool(request: ChatRequest): Script {
     ...usage(request),
   ];
   return { kind: "stream", chunks };
+}
+
+/** Tools that a sentence of a person asks for, and their arguments. */
+const wishes: ReadonlyArray<[RegExp, string, object]> = [
+  [/where is the router/i, "memory_search", { query: "router" }],
+  [/what is in the workspace/i, "exec", { argv: ["ls", "memory"] }],
+  [/tidy the kitchen/i, "tidy_kitchen", {}],
+];
+
+/** Calls the tool that the last sentence of a person asks for, if it is on offer, and tells then what it said. */
+function assist(request: ChatRequest): Script {
+  const last = request.messages.at(-1);
+  if (last?.role === "tool")
+    return { kind: "stream", chunks: [...content(["It says: ", last.content]), finish("stop"), ...usage(request)] };
+  const asked = lastText(request);
+  const wish = wishes.find(([pattern, name]) => pattern.test(asked) && request.tools?.some((tool) => tool.function.name === name));
+  if (!wish) return answer(request);
+  const call = { index: 0, id: "call_1", type: "function", function: { name: wish[1], arguments: JSON.stringify(wish[2]) } };
+  return { kind: "stream", chunks: [delta({ tool_calls: [call] }), finish("tool_calls"), ...usage(request)] };
 }
 
 /** Calls the last tool on offer, which is the client's if there is one, with these arguments, in pieces of ten characters. */

@@ -1,7 +1,6 @@
 // First: it takes the secret out of the address.
 
 import { h, render } from "preact";
-import { startApprovals } from "./core/approvals.js";
 import { startConnection } from "./core/conn.js";
 import { kept } from "./core/env.js";
 import { startFacts } from "./core/facts.js";
@@ -14,7 +13,6 @@ import { App } from "./views/app.js";
 startTheme();
 startRouter();
 startFacts();
-startApprovals();
 startSessions();
 startKeys();
 startConnection();

@@ -1,4 +1,5 @@
-import { age, count, plural } from "./format.js";
+import { texts } from "../texts/agents.js";
+import { age, count, list, plural } from "./format.js";
 
 /**
  * Facts shown about agents. Pure.
@@ -18,39 +19,39 @@ export function nameOf({ id, name, identity }) {
 
 /** The model that answers, with its provider. @param {ModelState | undefined} model */
 export function modelName(model) {
-  if (!model) return "no model";
+  if (!model) return texts.noModel;
   return model.provider === "" ? model.model : `${model.provider}/${model.model}`;
 }
 
 /** A word and a colour for a model. @param {ModelState} model @returns {{ word: string, level: "ok" | "info" | "warn" | "bad" | "" }} */
 export function modelState({ state }) {
-  if (state === "ready") return { word: "ready", level: "ok" };
-  if (state === "embedded") return { word: "quotes notes", level: "info" };
-  if (state === "cooldown") return { word: "in cooldown", level: "warn" };
-  if (state === "unknown") return { word: "not offered", level: "bad" };
-  return { word: state === "key-rejected" ? "key rejected" : state, level: "bad" };
+  if (state === "ready") return { word: texts.ready, level: "ok" };
+  if (state === "embedded") return { word: texts.quotesNotes, level: "info" };
+  if (state === "cooldown") return { word: texts.cooldown, level: "warn" };
+  if (state === "unknown") return { word: texts.notOffered, level: "bad" };
+  return { word: state === "key-rejected" ? texts.keyRejected : state, level: "bad" };
 }
 
 /** Describes a file of an agent's workspace. @param {AgentFile} file @param {number} now */
 export function fileWords({ missing, size, updatedAtMs }, now) {
-  if (missing) return "not there yet";
-  const bytes = size === undefined ? "" : size < 1_000 ? plural(size, "byte") : `${count(Math.round(size / 100) / 10)} kB`;
-  return [bytes, updatedAtMs === undefined ? "" : `changed ${age(updatedAtMs, now)}`].filter(Boolean).join(", ");
+  if (missing) return texts.notThereYet;
+  const bytes = size === undefined ? "" : size < 1_000 ? plural(size, texts.bytes) : texts.kb(count(Math.round(size / 100) / 10));
+  return list([bytes, updatedAtMs === undefined ? "" : texts.changed(age(updatedAtMs, now))].filter(Boolean));
 }
 
 /** Words about what an agent is for, by the name of a file. @type {Readonly<Record<string, string>>} */
 export const filePurposes = {
-  "AGENTS.md": "Rules for its work",
-  "SOUL.md": "Character and tone",
-  "TOOLS.md": "Notes about its tools",
-  "IDENTITY.md": "Name and looks",
-  "USER.md": "About the people it works for",
-  "HEARTBEAT.md": "What it looks at by itself",
-  "BOOTSTRAP.md": "Read in its first conversation",
-  "MEMORY.md": "What it keeps in mind",
+  "AGENTS.md": texts.rulesWork,
+  "SOUL.md": texts.characterTone,
+  "TOOLS.md": texts.notesAboutTools,
+  "IDENTITY.md": texts.nameLooks,
+  "USER.md": texts.aboutPeopleWorks,
+  "HEARTBEAT.md": texts.looksItself,
+  "BOOTSTRAP.md": texts.readFirstConversation,
+  "MEMORY.md": texts.keepsMind,
 };
 
 /** Sentence with the number of agents. @param {Agents} agents */
 export function sentenceOf({ agents, defaultId }) {
-  return `${plural(agents.length, "agent")}, the default one is ${defaultId}.`;
+  return texts.defaultOne({ agents: plural(agents.length, texts.agents), defaultId });
 }

@@ -1,3 +1,4 @@
+import { texts } from "../texts/frame.js";
 import { span } from "./format.js";
 
 /**
@@ -14,17 +15,17 @@ import { span } from "./format.js";
  */
 export function factsOf({ approvalKind, request, expiresAtMs }, now) {
   const who = text(request.agentId)
-    ? `Agent ${request.agentId}`
+    ? texts.agent(request.agentId)
     : approvalKind === "plugin" && text(request.pluginId)
-      ? `Plugin ${request.pluginId}`
-      : "Somebody";
-  const title = approvalKind === "exec" ? `${who} asks to run a command` : `${who} asks: ${text(request.title) ?? "may it go on?"}`;
+      ? texts.plugin(request.pluginId)
+      : texts.somebody;
+  const title = approvalKind === "exec" ? texts.asksRunCommand(who) : texts.asksText({ who, text: text(request.title) ?? texts.mayItGoOn });
   const details = [
-    text(request.cwd) && `in ${request.cwd}`,
-    text(request.host) && `on ${request.host}`,
-    text(request.toolName) && `tool ${request.toolName}`,
-    text(request.sessionKey) && `session ${request.sessionKey}`,
-    (request.severity === "critical" || request.severity === "warning") && `severity: ${request.severity}`,
+    text(request.cwd) && texts.inFolder(request.cwd),
+    text(request.host) && texts.onHost(request.host),
+    text(request.toolName) && texts.ofTool(request.toolName),
+    text(request.sessionKey) && texts.ofSession(request.sessionKey),
+    (request.severity === "critical" || request.severity === "warning") && texts.severity(request.severity),
   ];
   const command = text(request.command);
   const description = approvalKind === "plugin" ? text(request.description) : undefined;
@@ -33,7 +34,7 @@ export function factsOf({ approvalKind, request, expiresAtMs }, now) {
     ...(command ? { command } : {}),
     ...(description ? { description } : {}),
     details: details.filter(Boolean).join(" · "),
-    expires: expiresAtMs > now ? `expires in ${span(expiresAtMs - now)}` : "expired",
+    expires: expiresAtMs > now ? texts.expires(span(expiresAtMs - now)) : texts.expired,
     canAlways: Array.isArray(request.allowedDecisions) && request.allowedDecisions.includes("allow-always"),
   };
 }

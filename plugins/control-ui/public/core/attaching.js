@@ -1,3 +1,4 @@
+import { texts } from "../texts/chat-more.js";
 import { attach, attachedTo } from "./attached.js";
 import { judge } from "./attachment-facts.js";
 import { inputOf } from "./chat-models.js";
@@ -38,7 +39,7 @@ function base64Of(data) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
-    reader.onerror = () => reject(new Error("A file could not be read. It may have been changed or removed since it was attached."));
+    reader.onerror = () => reject(new Error(texts.fileCouldNot));
     reader.readAsDataURL(data);
   });
 }

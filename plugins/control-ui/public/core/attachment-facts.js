@@ -1,3 +1,6 @@
+import { texts } from "../texts/chat-more.js";
+import { decimal, plural } from "./format.js";
+
 /**
  * Which files a message may take along, by the types and sizes that the gateway names. Pure.
  *
@@ -68,20 +71,17 @@ export function judge(file, { limits, taken, input }) {
   const type = typeOf(file);
   const kind = pictures.includes(type) ? "image" : textType.test(type) ? "text" : "file";
   const no = (/** @type {string} */ why) => ({ problem: `${file.name} ${why}` });
-  if (!isTaken(type))
-    return no(`is ${type === "" ? "of an unknown type" : type}. Pictures, PDF documents, text files and recordings can be attached.`);
-  if (recordings.includes(type) && input && !input.includes("audio"))
-    return no("is a recording, and the model of this conversation takes no audio.");
-  if (file.size === 0) return no("is empty.");
-  if (taken.length >= MAX_FILES) return no(`is one too many: a message takes ${MAX_FILES} files.`);
+  if (!isTaken(type)) return no(texts.picturesPdfDocuments(type === "" ? texts.unknownType : type));
+  if (recordings.includes(type) && input && !input.includes("audio")) return no(texts.recordingModelConversation);
+  if (file.size === 0) return no(texts.empty);
+  if (taken.length >= MAX_FILES) return no(texts.oneTooMany(MAX_FILES));
   const most = kind === "image" ? limits.maxImageBytes : limits.maxBytes;
-  if (file.size > most) return no(`has ${sizeWords(file.size)}. ${kind === "image" ? "A picture" : "A file"} may have ${sizeWords(most)}.`);
+  if (file.size > most)
+    return no(texts.mayHave({ file: sizeWords(file.size), what: kind === "image" ? texts.picture : texts.file, most: sizeWords(most) }));
   const others = taken.filter((one) => one.kind === "file").reduce((sum, { size }) => sum + size, 0);
-  if (kind === "file" && others + file.size > limits.maxBytes)
-    return no(`is too much: documents and recordings may have ${sizeWords(limits.maxBytes)} together.`);
+  if (kind === "file" && others + file.size > limits.maxBytes) return no(texts.tooMuchDocuments(sizeWords(limits.maxBytes)));
   const bytes = [...taken, file].reduce((sum, { size }) => sum + Math.ceil(size / 3) * 4, 0);
-  if (bytes > limits.maxFrame - FRAME_REST)
-    return no(`is too much: the files of one message may have about ${sizeWords(((limits.maxFrame - FRAME_REST) * 3) / 4)} together.`);
+  if (bytes > limits.maxFrame - FRAME_REST) return no(texts.tooMuchFiles(sizeWords(((limits.maxFrame - FRAME_REST) * 3) / 4)));
   return { part: { kind, name: file.name, type, size: file.size } };
 }
 
@@ -89,17 +89,15 @@ export function judge(file, { limits, taken, input }) {
 export function blindWords(parts, input) {
   if (!input) return undefined;
   const words = [
-    !input.includes("image") && parts.some(({ kind }) => kind === "image") && "pictures",
-    !input.includes("pdf") && parts.some(({ type }) => type === "application/pdf") && "PDF documents",
+    !input.includes("image") && parts.some(({ kind }) => kind === "image") && texts.pictures,
+    !input.includes("pdf") && parts.some(({ type }) => type === "application/pdf") && texts.pdfDocuments,
   ].filter(Boolean);
-  return words.length === 0
-    ? undefined
-    : `The model of this conversation reads no ${words.join(" and no ")}: it is only told that they are there.`;
+  return words.length === 0 ? undefined : words.length === 2 ? texts.readsNeither : texts.modelConversationReads(String(words[0]));
 }
 
 /** "6 MiB", "340 KiB", "12 bytes". @param {number} bytes */
 export function sizeWords(bytes) {
-  if (bytes < 1_024) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
-  if (bytes < 1_048_576) return `${Math.round(bytes / 1_024)} KiB`;
-  return `${(bytes / 1_048_576).toFixed(1).replace(/\.0$/, "")} MiB`;
+  if (bytes < 1_024) return plural(bytes, texts.bytes);
+  if (bytes < 1_048_576) return texts.kib(Math.round(bytes / 1_024));
+  return texts.mib(decimal(bytes / 1_048_576, 1));
 }

@@ -1,3 +1,4 @@
+import { texts } from "../texts/audit.js";
 import { count, plural } from "./format.js";
 
 /**
@@ -10,23 +11,23 @@ import { count, plural } from "./format.js";
 
 /** Groups of actions that are offered as filters: the beginning of their names, and a word. */
 export const actionGroups = /** @type {const} */ ([
-  ["", "Everything"],
-  ["tool.", "Tools"],
-  ["message.", "Messages"],
-  ["approval.", "Approvals"],
-  ["config.", "Config"],
-  ["plugin", "Plugins"],
-  ["device.", "Devices"],
-  ["operator.", "Sign-ins"],
-  ["gateway.", "Gateway"],
+  ["", texts.everything],
+  ["tool.", texts.tools],
+  ["message.", texts.messages],
+  ["approval.", texts.approvals],
+  ["config.", texts.config],
+  ["plugin", texts.plugins],
+  ["device.", texts.devices],
+  ["operator.", texts.signIns],
+  ["gateway.", texts.gateway],
 ]);
 
 const deviceId = /^[0-9a-f]{64}$/;
 
 /** Author of an act; a device has a long id, of which the beginning tells it from others. @param {Entry["actor"]} actor */
 export function actorWords({ kind, id, remote }) {
-  const name = kind === "gateway" ? "the gateway" : deviceId.test(id) ? `device ${id.slice(0, 8)}` : `${kind} ${id}`;
-  return remote === undefined ? name : `${name}, from ${remote}`;
+  const name = kind === "gateway" ? texts.gatewayWord : deviceId.test(id) ? texts.device(id.slice(0, 8)) : `${kind} ${id}`;
+  return remote === undefined ? name : texts.actorFrom({ name, remote });
 }
 
 /** Everything that an entry holds beyond its row. @param {Entry} entry @returns {Array<[string, string]>} */
@@ -42,7 +43,10 @@ export function factsOf({ seq, hash, actor, details = {} }) {
 /** Outcome of a check in a sentence. @param {Verdict} verdict */
 export function verdictWords({ ok, checked, from, head, problem }) {
   if (!ok)
-    return `The chain is broken at entry ${problem === undefined ? "?" : count(problem.seq)}: ${problem?.reason ?? "no reason was given"}.`;
-  const since = from > 0 ? `, from entry ${count(from + 1)} on` : "";
-  return `${plural(checked, "entry").replace("entrys", "entries")} checked${since}: none was changed or removed up to entry ${count(head.seq)}.`;
+    return texts.chainBrokenEntry({
+      what: problem === undefined ? "?" : count(problem.seq),
+      reason: problem?.reason ?? texts.noReasonGiven,
+    });
+  const since = from > 0 ? texts.entry(count(from + 1)) : "";
+  return texts.checkedNoneChanged({ replace: plural(checked, texts.entries).replace("entrys", "entries"), since, seq: count(head.seq) });
 }

@@ -1,4 +1,5 @@
-import { age, count, plural } from "./format.js";
+import { texts } from "../texts/parts.js";
+import { age, count, list, plural } from "./format.js";
 
 /**
  * Facts shown about channels. Pure.
@@ -15,19 +16,19 @@ import { age, count, plural } from "./format.js";
 
 /** A word and a colour for how an account is. @param {Account} account @returns {State} */
 export function stateOf({ enabled, configured, lifecycle, stoppedByHand }) {
-  if (!enabled) return { word: "disabled", level: "" };
-  if (!configured) return { word: "incomplete", level: "warn" };
-  if (lifecycle === "ready") return { word: "ready", level: "ok" };
-  if (lifecycle === "starting") return { word: "starting", level: "busy" };
-  if (lifecycle === "recovering") return { word: "connecting again", level: "warn" };
-  if (lifecycle === "blocked") return { word: "blocked", level: "bad" };
-  return { word: stoppedByHand ? "stopped by hand" : "stopped", level: "info" };
+  if (!enabled) return { word: texts.disabled, level: "" };
+  if (!configured) return { word: texts.incomplete, level: "warn" };
+  if (lifecycle === "ready") return { word: texts.ready, level: "ok" };
+  if (lifecycle === "starting") return { word: texts.starting, level: "busy" };
+  if (lifecycle === "recovering") return { word: texts.connectingAgain, level: "warn" };
+  if (lifecycle === "blocked") return { word: texts.blocked, level: "bad" };
+  return { word: stoppedByHand ? texts.stoppedHand : texts.stopped, level: "info" };
 }
 
 /** Returns why it does not work, or what it lacks; nothing while it works. @param {Account} account */
 export function reasonOf({ enabled, configured, missing = [], lifecycle, lastError }) {
   if (!enabled) return undefined;
-  if (!configured) return `The config lacks ${missing.join(", ") || "what the channel needs"}.`;
+  if (!configured) return texts.configLacks(list(missing) || texts.channelNeeds);
   return lifecycle === "ready" ? undefined : lastError;
 }
 
@@ -41,11 +42,11 @@ export function actOf({ enabled, configured, lifecycle }) {
 export function factsOf({ identity, lastInboundAt, lastOutboundAt, queueDepth, restarts, lifecycle, lastError }, now) {
   return [
     identity,
-    lastInboundAt === undefined ? undefined : `last in ${age(lastInboundAt, now)}`,
-    lastOutboundAt === undefined ? undefined : `last out ${age(lastOutboundAt, now)}`,
-    queueDepth > 0 ? `${count(queueDepth)} waiting to be sent` : undefined,
-    restarts > 0 ? plural(restarts, "restart") : undefined,
-    lifecycle === "ready" && lastError !== undefined ? `last error: ${lastError}` : undefined,
+    lastInboundAt === undefined ? undefined : texts.lastIn(age(lastInboundAt, now)),
+    lastOutboundAt === undefined ? undefined : texts.lastOut(age(lastOutboundAt, now)),
+    queueDepth > 0 ? texts.waitingSent(count(queueDepth)) : undefined,
+    restarts > 0 ? plural(restarts, texts.restarts) : undefined,
+    lifecycle === "ready" && lastError !== undefined ? texts.lastError(lastError) : undefined,
   ].filter((fact) => fact !== undefined);
 }
 
@@ -53,11 +54,11 @@ export function factsOf({ identity, lastInboundAt, lastOutboundAt, queueDepth, r
 export function sentenceOf({ channelAccounts, channels }) {
   const accounts = Object.values(channelAccounts).flat();
   const broken = Object.values(channels).filter(({ error }) => error !== undefined).length;
-  if (accounts.length === 0 && broken === 0) return "No channel is set up: people reach the agent on this page only.";
+  if (accounts.length === 0 && broken === 0) return texts.noChannelSet;
   const ready = accounts.filter((one) => stateOf(one).level === "ok").length;
   const need = broken + accounts.filter((one) => ["bad", "warn"].includes(stateOf(one).level)).length;
-  const needs = need === 0 ? "" : `, ${need === 1 ? "1 needs" : `${count(need)} need`} you`;
-  return `${count(ready)} of ${plural(accounts.length, "account")} ready${needs}.`;
+  const needs = need === 0 ? "" : plural(need, texts.accountsNeedYou);
+  return texts.readyOf({ ready: count(ready), accounts: plural(accounts.length, texts.accounts), needs });
 }
 
 /** Can its accounts be signed in here? @param {Status} status @param {string} channel */
@@ -77,7 +78,7 @@ export function senderWords({ senderId, senderName }) {
 
 /** Describes the outcome of a test message in a sentence. @param {{ status: string, to: string }} sent */
 export function sentWords({ status, to }) {
-  if (status === "sent") return `Sent to ${to}.`;
-  if (status === "queued") return `The message to ${to} waits in the queue.`;
-  return `It is not known whether the message to ${to} has arrived.`;
+  if (status === "sent") return texts.sentTo(to);
+  if (status === "queued") return texts.messageWaitsQueue(to);
+  return texts.notKnownWhether(to);
 }

@@ -1,3 +1,5 @@
+import { texts } from "../texts/channels.js";
+
 /**
  * Keys that a channel takes in the config, as fields of a form, and back. Pure.
  *
@@ -119,12 +121,12 @@ export function problemsOf(fields, values) {
   return Object.fromEntries(
     fields.flatMap(({ name, kind, isRequired, minimum, maximum }) => {
       const written = (values[name] ?? "").trim();
-      if (written === "") return isRequired ? [[name, "It is needed."]] : [];
+      if (written === "") return isRequired ? [[name, texts.needed]] : [];
       if (kind !== "number") return [];
       const number = Number(written);
-      if (!Number.isFinite(number)) return [[name, "Expected a number."]];
+      if (!Number.isFinite(number)) return [[name, texts.expectedNumber]];
       const isOut = (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
-      return isOut ? [[name, `Expected a number from ${minimum ?? "any"} to ${maximum ?? "any"}.`]] : [];
+      return isOut ? [[name, texts.expectedNumberOf({ minimum: minimum ?? "any", maximum: maximum ?? "any" })]] : [];
     }),
   );
 }

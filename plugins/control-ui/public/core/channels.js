@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { texts } from "../texts/parts.js";
 import { request } from "./conn.js";
 import { newId } from "./env.js";
 import { gatewayName, isOnline } from "./store.js";
@@ -77,6 +78,6 @@ export async function revoke({ channel, accountId, senderId }) {
  * @returns {Promise<{ status: string, to: string }>}
  */
 export function sendTest({ channel, accountId }, to) {
-  const message = `This is a test message of ${gatewayName.value}.`;
+  const message = texts.testMessage(gatewayName.value);
   return request("send", { channel, accountId, to, message, idempotencyKey: newId() });
 }

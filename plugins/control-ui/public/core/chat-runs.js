@@ -1,4 +1,5 @@
 import { batch } from "@preact/signals";
+import { texts } from "../texts/chat.js";
 import { findChat, putRun, runOf, settle } from "./chat.js";
 import { onEvent, request } from "./conn.js";
 import { dropOutgoing, outgoingOf } from "./outbox.js";
@@ -67,7 +68,7 @@ function ended(event) {
   }
   if (event.state === "error") {
     const text = outgoingOf(chat.key).find((e) => e.key === event.runId)?.text ?? questionOf(chat, event.runId);
-    noteFailure(chat.key, event.runId, { message: String(event.errorMessage ?? "The run failed"), text });
+    noteFailure(chat.key, event.runId, { message: String(event.errorMessage ?? texts.runFailed), text });
   } else {
     const run = chat.live.value.find((r) => r.runId === event.runId);
     if (run) putRun(chat, { ...run, state: "ended" });

@@ -1,3 +1,5 @@
+import { texts } from "../texts/chat-more.js";
+
 /**
  * Commands of a chat, as they are completed while somebody types. Pure.
  *
@@ -32,5 +34,5 @@ export function isTyped(command, text) {
 /** Reason why this sign-in cannot give a command; undefined when it can. @param {Command} command @param {readonly string[]} scopes */
 export function refusalOf({ scope }, scopes) {
   if (scopes.includes("operator.admin") || scopes.includes(`operator.${scope}`)) return undefined;
-  return scope === "admin" ? "needs an administrator" : scope === "approvals" ? "needs the right to approve" : "needs the right to write";
+  return scope === "admin" ? texts.needsAdministrator : scope === "approvals" ? texts.needsRightApprove : texts.needsRightWrite;
 }

@@ -1,4 +1,4 @@
-import { REDACTED } from "./config-edits.js";
+import { REDACTED, withEdit } from "./config-edits.js";
 import { hintAt } from "./config-facts.js";
 import { formatPath, isSame, isTree, valueAt, withValue } from "./config-paths.js";
 
@@ -111,4 +111,10 @@ function holdsSecrets(path, { hints }) {
     return [at.children.get(path[depth] ?? ""), at.children.get("*")].some((next) => next !== undefined && reach(next, depth + 1));
   };
   return reach(hints, 0);
+}
+
+/** Edits on top of another config: those that it has already are gone. @param {Edits} edits @param {unknown} stored @returns {Edits} */
+export function carriedOver(edits, stored) {
+  const inOrder = [...edits.values()].sort((a, b) => a.path.length - b.path.length);
+  return inOrder.reduce((/** @type {Edits} */ made, edit) => withEdit(made, edit, stored), new Map());
 }

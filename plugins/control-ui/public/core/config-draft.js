@@ -1,7 +1,6 @@
 import { effect } from "@preact/signals";
 import { base, DRAFT, edits, foreign, issues, schema } from "./config.js";
-import { keepable } from "./config-diff.js";
-import { carriedOver } from "./config-edits.js";
+import { carriedOver, keepable } from "./config-diff.js";
 import { formatPath } from "./config-paths.js";
 import { ofTab } from "./env.js";
 

@@ -1,10 +1,6 @@
 import { formatPath, isSame, isWithin, valueAt, withValue } from "./config-paths.js";
 
-/**
- * Edits of the config that were not saved: what they make of it, the patch that travels, and the difference in words. Pure.
- *
- * @import { Edit, Edits, Path } from "./config-types.js"
- */
+/** Edits of the config that were not saved, and what they make of it. Pure. @import { Edit, Edits } from "./config-types.js" */
 
 /** Stands in answers where a secret is. */
 export const REDACTED = "__SVC_REDACTED__";
@@ -21,10 +17,4 @@ export function withEdit(edits, edit, stored) {
   const before = valueAt(withEdits(stored, others), edit.path);
   if (edit.problem !== undefined || !isSame(before, edit.value)) others.set(formatPath(edit.path), edit);
   return others;
-}
-
-/** Edits on top of another config: those that it has already are gone. @param {Edits} edits @param {unknown} stored @returns {Edits} */
-export function carriedOver(edits, stored) {
-  const inOrder = [...edits.values()].sort((a, b) => a.path.length - b.path.length);
-  return inOrder.reduce((/** @type {Edits} */ made, edit) => withEdit(made, edit, stored), new Map());
 }

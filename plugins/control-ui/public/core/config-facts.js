@@ -1,3 +1,4 @@
+import { texts } from "../texts/config.js";
 import { isTree, isWithin, valueAt } from "./config-paths.js";
 
 /**
@@ -6,7 +7,7 @@ import { isTree, isWithin, valueAt } from "./config-paths.js";
  * @import { AnyKind, Hint, Hints, Model, Node, Path, Schema } from "./config-types.js"
  */
 
-/** A reference that leads to itself ends somewhere. */
+/** References may lead in circles. */
 const MOST_HOPS = 16;
 
 /** @param {Schema} schema @param {Record<string, Hint>} uiHints @returns {Model} */
@@ -25,7 +26,7 @@ export function modelOf(schema, uiHints) {
   return { schema, hints };
 }
 
-/** Hint of a path: its own, else that of any name in the place of its names. @param {Hints} hints @param {Path} path @returns {Hint} */
+/** Hint of a path, or of any name in place of its own. @param {Hints} hints @param {Path} path @returns {Hint} */
 export function hintAt(hints, path) {
   /** @type {(at: Hints | undefined, depth: number) => Hint | undefined} */
   const find = (at, depth) => {
@@ -49,7 +50,7 @@ function deref(schema, root) {
   return at;
 }
 
-/** Schemas of all that may stand here, one for each sort of value. @param {Schema} schema @param {Schema} root @returns {Schema[]} */
+/** Schemas of what may stand here. @param {Schema} schema @param {Schema} root @returns {Schema[]} */
 export function optionsOf(schema, root, depth = 0) {
   const at = deref(schema, root);
   const list = at.anyOf ?? at.oneOf ?? (at.properties ? undefined : at.allOf);
@@ -69,7 +70,7 @@ function choicesOf(schema) {
   return schema.type === "boolean" ? [true, false] : undefined;
 }
 
-/** Control that a value of this schema is changed with. @param {Schema} schema @param {Model} model @param {Hint} [hint] @returns {AnyKind} */
+/** Control for a value. @param {Schema} schema @param {Model} model @param {Hint} [hint] @returns {AnyKind} */
 export function kindOf(schema, { schema: root }, hint = {}) {
   if (hint.sensitive || schema.sensitive) return { kind: "secret" };
   const options = optionsOf(schema, root);
@@ -103,7 +104,7 @@ export function rootNode({ schema }) {
   return { path: [], schema, hint: {}, reload: "restart" };
 }
 
-/** A node's child of this name. @param {Node} node @param {string} key @param {Schema} schema @param {Model} model @returns {Node} */
+/** Child of a node. @param {Node} node @param {string} key @param {Schema} schema @param {Model} model @returns {Node} */
 export function childOf({ path, reload }, key, schema, { schema: root, hints }) {
   const next = [...path, key];
   const at = deref(schema, root);
@@ -141,27 +142,25 @@ export function labelOf({ path, hint }) {
 
 /** @param {string} reload @returns {string} */
 export function reloadWords(reload) {
-  if (reload === "restart") return "needs a restart";
-  return reload === "plugin" || reload === "channel" ? `applied at once, the ${reload} starts anew` : "applied at once";
+  if (reload === "restart") return texts.needsRestart;
+  return reload === "plugin" || reload === "channel" ? texts.appliedOnceStarts(reload) : texts.appliedOnce;
 }
 
-/** Problem of a value that nobody else has seen yet; undefined: none. @param {AnyKind} kind @param {unknown} value */
+/** Problem of a value, if any. @param {AnyKind} kind @param {unknown} value */
 export function valueProblem({ kind, isWhole, min, max }, value) {
   if (kind !== "number") return undefined;
   const isBad = typeof value !== "number" || (isWhole && !Number.isInteger(value)) || value < (min ?? value) || value > (max ?? value);
   if (!isBad) return undefined;
-  const range =
-    min !== undefined && max !== undefined
-      ? ` from ${min} to ${max}`
-      : min !== undefined
-        ? ` of ${min} or more`
-        : max !== undefined
-          ? ` of ${max} or less`
-          : "";
-  return `Expected a ${isWhole ? "whole number" : "number"}${range}.`;
+  const number = isWhole ? texts.wholeNumber : texts.number;
+  if (min !== undefined && max !== undefined) return texts.expectedBetween({ number, min, max });
+  return min !== undefined
+    ? texts.expectedFrom({ number, min })
+    : max !== undefined
+      ? texts.expectedTo({ number, max })
+      : texts.expected(number);
 }
 
-/** Value that a text in a field stands for. @param {AnyKind} kind @param {string} text @returns {unknown} */
+/** Value of a text. @param {AnyKind} kind @param {string} text @returns {unknown} */
 export function valueOfText({ kind, takesNumbers }, text) {
   const isNumber = text.trim() !== "" && Number.isFinite(Number(text));
   return isNumber && (kind === "number" || takesNumbers) ? Number(text) : text;
@@ -169,17 +168,13 @@ export function valueOfText({ kind, takesNumbers }, text) {
 
 /** Short words for a value. @param {unknown} value */
 export function valueWords(value) {
-  if (value === undefined) return "not set";
-  if (value === true || value === false) return value ? "on" : "off";
+  if (value === undefined) return texts.notSet;
+  if (value === true || value === false) return value ? texts.on : texts.off;
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text === "" ? "empty" : text.length > 300 ? `${text.slice(0, 300)}…` : text;
+  return text === "" ? texts.empty : text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
-/**
- * @typedef {{ path: string, message: string }} Issue
- * @param {readonly Issue[]} issues @param {Path} path @param {(text: string) => string[]} parse
- * @returns {string[]} what they say about a field and all that it holds
- */
+/** Messages of issues about a field and all that it holds. @param {ReadonlyArray<{ path: string, message: string }>} issues @param {Path} path @param {(text: string) => string[]} parse */
 export function issuesAt(issues, path, parse) {
   return issues.filter((issue) => isWithin(parse(issue.path), path)).map(({ message }) => message);
 }

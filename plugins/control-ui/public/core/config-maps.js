@@ -1,3 +1,4 @@
+import { texts } from "../texts/config-more.js";
 import { optionsOf } from "./config-facts.js";
 
 /**
@@ -12,9 +13,9 @@ import { optionsOf } from "./config-facts.js";
 export function nameProblem(node, name, model) {
   const { propertyNames = {} } = optionsOf(node.schema, model.schema)[0] ?? {};
   const known = [...(propertyNames.patterns ?? []), ...(propertyNames.pattern ? [{ pattern: propertyNames.pattern }] : [])];
-  if (name.trim() === "") return "Write a name.";
+  if (name.trim() === "") return texts.writeName;
   const broken = known.find(({ pattern }) => !matches(name, pattern));
-  return broken && `Not a name for this: ${broken.message ?? `expected ${broken.pattern}`}.`;
+  return broken && texts.notName(broken.message ?? texts.expected(broken.pattern));
 }
 
 /** @param {string} text @param {string} pattern */

@@ -1,3 +1,4 @@
+import { texts } from "../texts/config-more.js";
 import { base, config, edits, foreign, isSaving, issues, mine } from "./config.js";
 import { patchOf } from "./config-diff.js";
 import { takeForeign } from "./config-draft.js";
@@ -28,9 +29,9 @@ export async function save() {
   if (hidden.length > 0) {
     issues.value = hidden.map((path) => ({
       path,
-      message: "A hidden secret would have to travel with this. Write it in full, or change it in the file.",
+      message: texts.hiddenSecretWould,
     }));
-    throw new Error(`${hidden[0]}: it holds a secret that this page does not know.`);
+    throw new Error(texts.holdsSecretPage(hidden[0]));
   }
   issues.value = [];
   isSaving.value = true;

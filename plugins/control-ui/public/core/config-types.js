@@ -12,6 +12,8 @@
  *   why it stands for no value yet
  * @typedef {ReadonlyMap<string, Edit>} Edits by the written path
  * @typedef {{ path: Path, before: unknown, after: unknown, isSecret: boolean }} Change
+ * @typedef {{ id: string, node: Node, kind: AnyKind, label: string, value: any, own: any, text: string | undefined, isBlocked: boolean, described: string,
+ *   invalid: string | undefined }} Control
  */
 
 export {};

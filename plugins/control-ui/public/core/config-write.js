@@ -1,3 +1,4 @@
+import { texts } from "../texts/parts.js";
 import { request } from "./conn.js";
 
 /**
@@ -42,7 +43,7 @@ export async function changeConfig(make) {
     try {
       const written = await patchConfig(patch, hash, options);
       const [issue] = written.issues ?? [];
-      if (issue) throw new Error(`It is written down, but not in force: ${issue.path}: ${issue.message}`);
+      if (issue) throw new Error(texts.writtenDownBut({ path: issue.path, message: issue.message }));
       return written;
     } catch (error) {
       if (isSecond || !isConflict(error)) throw error;
@@ -69,11 +70,10 @@ export function issuesOf(error) {
 
 /** Outcome of a write, as a sentence. @param {Written} written */
 export function outcomeOf({ action, pendingRestart, issues }) {
-  if (issues && issues.length > 0) return `Saved, but not applied: ${issues[0]?.message}`;
-  if (action === "none") return "Nothing differed; nothing was written.";
-  if (action === "restart")
-    return pendingRestart.length > 0 ? "Saved. It takes effect with the next start." : "Saved. The gateway restarts.";
-  return "Saved and applied.";
+  if (issues && issues.length > 0) return texts.savedButNot(issues[0]?.message);
+  if (action === "none") return texts.nothingDifferedNothing;
+  if (action === "restart") return pendingRestart.length > 0 ? texts.savedTakesEffect : texts.savedGatewayRestarts;
+  return texts.savedApplied;
 }
 
 /** Starts the gateway anew, once what it does has ended. @param {string} reason */

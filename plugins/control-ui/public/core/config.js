@@ -8,10 +8,8 @@ import { createReading } from "./reading.js";
 /**
  * State of the config view. Edits lie on top of the config as it was read; another one that comes meanwhile waits until somebody takes it.
  *
+ * @import { Edit, Edits, Path } from "./config-types.js"
  * @typedef {import("./config-write.js").Config} Config
- * @typedef {import("./config-types.js").Edits} Edits
- * @typedef {import("./config-types.js").Edit} Edit
- * @typedef {import("./config-paths.js").Path} Path
  */
 
 /** Name of what the tab keeps. */

@@ -1,13 +1,15 @@
 import { createBrowserDevice, createClient } from "svc/sdk/client";
-import { browserName } from "./browser-name.js";
 import { base, buildId, kept, newId, ofTab, socketUrl, takeHanded } from "./env.js";
-import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt } from "./store.js";
+import { browserName } from "./format.js";
+import { connection, greetedAt, hasNewBuild, health, hello, isRestarting, lastOnlineAt, now } from "./store.js";
 
 /** @typedef {import("svc/sdk/client").ClientError} ClientError */
 
 const scopes = ["operator.admin", "operator.read", "operator.write", "operator.approvals", "operator.pairing"];
 // The page shows requests for approval and answers them: without `approvals` the gateway would find nobody to ask.
 const caps = ["tool-events", "approvals", "session-scoped-events"];
+
+const SLACK_MS = 5_000;
 
 /** @type {string | undefined} */
 let password;
@@ -46,6 +48,8 @@ export function startConnection() {
   addEventListener("hashchange", () => adoptHanded() && tryNow());
   addEventListener("online", tryNow);
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && tryNow());
+  client.on("*", heard);
+  now.subscribe(noticeSleep);
   client.on("health", (payload) => {
     health.value = payload;
   });
@@ -63,6 +67,20 @@ export function startConnection() {
 /** Tries at once instead of at the end of the wait. */
 export function tryNow() {
   if (connection.value.state === "waiting" || connection.value.state === "closed") dial();
+}
+
+/** Epoch ms of the last sign of life. */
+let heardAt = 0;
+
+function heard() {
+  heardAt = Date.now();
+}
+
+/** A machine that slept has a dead socket that looks alive, and the clock that the client measures silence by stood still. */
+function noticeSleep(/** @type {number} */ at) {
+  const current = connection.peek();
+  if (current.state !== "connected" || at - heardAt <= 2 * current.hello.policy.tickIntervalMs + SLACK_MS) return;
+  void client.close().finally(dial);
 }
 
 /** @param {{ token?: string, password?: string }} secret */
@@ -88,7 +106,9 @@ export function signOut() {
  * @throws {ClientError}
  */
 export function request(method, params = {}, options = {}) {
-  return client.request(/** @type {any} */ (method), /** @type {any} */ (params), options);
+  const answer = client.request(/** @type {any} */ (method), /** @type {any} */ (params), options);
+  answer.then(heard, () => undefined);
+  return answer;
 }
 
 /**
@@ -117,7 +137,7 @@ function dial() {
 
 /** @param {import("./store.js").ClientState} state */
 function stateChanged(state) {
-  if (connection.value.state === "connected") lastOnlineAt.value = Date.now();
+  if (connection.value.state === "connected") lastOnlineAt.value = heardAt;
   connection.value = state;
   if (state.state === "refused" && /^AUTH_(TOKEN|PASSWORD)_MISMATCH$/.test(String(state.error.details?.code))) {
     // A refused secret is not tried again by a reload: failures are counted by the gateway.
@@ -126,6 +146,7 @@ function stateChanged(state) {
   }
   if (state.state === "connected" || state.state === "refused") invitation = undefined;
   if (state.state !== "connected") return;
+  heard();
   const isReturn = hello.value !== undefined;
   hello.value = state.hello;
   greetedAt.value = Date.now();

@@ -1,3 +1,4 @@
+import { texts } from "../texts/chat.js";
 import { count } from "./format.js";
 
 /**
@@ -17,9 +18,9 @@ export function contextOf(row) {
   const used = row?.totalTokens ?? 0;
   const most = row?.contextTokens;
   if (used === 0) return undefined;
-  if (!most) return { used, isFull: false, words: `${count(used)} tokens; the model does not say how many it reads` };
+  if (!most) return { used, isFull: false, words: texts.tokensModelDoes(count(used)) };
   const percent = Math.min(100, Math.round((used / most) * 100));
   const isFull = used >= most * FULL;
-  const words = `${count(used)} of ${count(most)} tokens in the last request and its answer${isFull ? "; older messages will be summed up soon" : ""}`;
+  const words = texts.tokensLastRequest({ used: count(used), most: count(most), more: isFull ? texts.olderMessagesWill : "" });
   return { used, most, percent, isFull, words };
 }

@@ -1,3 +1,4 @@
+import { texts } from "../texts/chat.js";
 import { settle } from "./chat.js";
 import { noteFailure } from "./chat-runs.js";
 import { onOnline, request } from "./conn.js";
@@ -44,7 +45,7 @@ async function deliver(key) {
 /** @param {string} key */
 async function attachmentsOf(key) {
   const files = heldFiles(key);
-  if (!files) throw new Error("The page was reloaded before its files had left. Press Edit and attach them again.");
+  if (!files) throw new Error(texts.pageReloadedBefore);
   const { encode } = await import("./attaching.js");
   return encode(files);
 }

@@ -1,4 +1,5 @@
-import { age, count, plural } from "./format.js";
+import { texts } from "../texts/parts.js";
+import { age, count, list, plural } from "./format.js";
 
 /**
  * Facts shown about devices and who is connected. Pure.
@@ -30,10 +31,10 @@ export function shortId(id) {
 export function pendingFacts({ platform, deviceFamily, remoteIp, ts, isRepair, deviceId }, now) {
   return present([
     deviceFamily ?? platform,
-    remoteIp === undefined ? undefined : `from ${remoteIp}`,
-    `asked ${age(ts, now)}`,
-    isRepair ? "was paired before" : undefined,
-    `id ${shortId(deviceId)}`,
+    remoteIp === undefined ? undefined : texts.from(remoteIp),
+    texts.asked(age(ts, now)),
+    isRepair ? texts.pairedBefore : undefined,
+    texts.id(shortId(deviceId)),
   ]);
 }
 
@@ -43,16 +44,16 @@ export function pairedFacts(device, now) {
   return present([
     label === undefined ? undefined : displayName,
     deviceFamily ?? platform,
-    connected || lastSeenAtMs === undefined ? undefined : `last seen ${age(lastSeenAtMs, now)}`,
-    `${approvedVia === "silent" ? "paired by this machine" : "approved"} ${age(approvedAtMs, now)}`,
-    `id ${shortId(deviceId)}`,
+    connected || lastSeenAtMs === undefined ? undefined : texts.lastSeen(age(lastSeenAtMs, now)),
+    (approvedVia === "silent" ? texts.pairedByMachine : texts.approved)(age(approvedAtMs, now)),
+    texts.id(shortId(deviceId)),
   ]);
 }
 
 /** A word and a colour for a paired device. @param {PairedDevice} device @returns {{ word: string, level: "ok" | "warn" | "" }} */
 export function stateOf({ connected, tokens }) {
-  if (connected) return { word: "connected", level: "ok" };
-  return hasToken({ tokens }) ? { word: "away", level: "" } : { word: "signed out", level: "warn" };
+  if (connected) return { word: texts.connected, level: "ok" };
+  return hasToken({ tokens }) ? { word: texts.away, level: "" } : { word: texts.signedOut, level: "warn" };
 }
 
 /** Can it come back without the gateway's secret? @param {Pick<PairedDevice, "tokens">} device */
@@ -62,9 +63,9 @@ export function hasToken({ tokens }) {
 
 /** Describes what somebody may do, or asks to do. @param {readonly string[] | undefined} scopes */
 export function scopeWords(scopes = []) {
-  if (scopes.includes("operator.admin")) return "everything";
+  if (scopes.includes("operator.admin")) return texts.everything;
   const words = scopes.map((scope) => scope.replace("operator.", ""));
-  return words.length === 0 ? "nothing" : words.join(", ");
+  return words.length === 0 ? texts.nothing : list(words);
 }
 
 /** Paired devices in the order shown: connected ones, then the one seen last. @param {PairedDevice[]} paired */
@@ -75,10 +76,9 @@ export function inOrder(paired) {
 /** Sentence with the numbers of devices. @param {Devices} devices */
 export function sentenceOf({ pending, paired }) {
   const here = paired.filter(({ connected }) => connected).length;
-  const known = paired.length === 0 ? "No device is paired" : `${plural(paired.length, "device")} paired, ${count(here)} connected`;
-  return pending.length === 0
-    ? `${known}.`
-    : `${known}. ${count(pending.length)} ${pending.length === 1 ? "waits" : "wait"} for your approval.`;
+  const known =
+    paired.length === 0 ? texts.noDevicePaired : texts.pairedConnected({ paired: plural(paired.length, texts.devices), here: count(here) });
+  return pending.length === 0 ? `${known}.` : plural(pending.length, texts.devicesWait(known));
 }
 
 /** Clients that are connected; the gateway's own row is none. @param {Presence[]} presence */
@@ -88,7 +88,7 @@ export function clientsIn(presence) {
 
 /** Name of a client that is connected. @param {Presence} client */
 export function clientName({ host, clientId, deviceFamily }) {
-  return host ?? clientId ?? deviceFamily ?? "A client without a name";
+  return host ?? clientId ?? deviceFamily ?? texts.clientWithoutName;
 }
 
 /** Short facts of a client that is connected. @param {Presence} client */
@@ -97,8 +97,8 @@ export function clientFacts({ mode, platform, version, ip, host, clientId }) {
     host === undefined ? undefined : clientId,
     mode,
     platform,
-    version && `version ${version}`,
-    ip === undefined ? "this machine" : `from ${ip}`,
+    version && texts.version(version),
+    ip === undefined ? texts.machine : texts.fromAddress(ip),
   ]);
 }
 

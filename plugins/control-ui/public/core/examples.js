@@ -1,3 +1,5 @@
+import { texts } from "../texts/frame.js";
+
 /**
  * Three questions that the notes of this workspace can answer, made from the names of its files. Pure.
  * @param {ReadonlyArray<{ path: string, mtime: number }> | undefined} files
@@ -9,15 +11,15 @@ export function exampleQuestions(files) {
   const daily = list.filter((f) => isDated(f.path)).sort((a, b) => (a.path < b.path ? 1 : -1));
   const questions = spread(topics.map((f) => /** @type {string} */ (topicOf(f.path)))).map((topic, i) => asQuestion(topic, i));
   const newest = daily[0] && /(\d{4}-\d{2}-\d{2})/.exec(daily[0].path)?.[1];
-  if (newest) questions.splice(2, 0, `What happened on ${newest}?`);
+  if (newest) questions.splice(2, 0, texts.whatHappenedOn(newest));
   return [...questions, ...general].slice(0, 3);
 }
 
-const general = ["What do you know about me?", "What did I decide lately?", "What is still open?"];
+const general = [texts.doYouKnow, texts.didIDecide, texts.stillOpen];
 
 /** @param {string} topic @param {number} i */
 function asQuestion(topic, i) {
-  return i % 2 === 0 ? `What do my notes say about ${topic}?` : `What is important about ${topic}?`;
+  return i % 2 === 0 ? texts.whatNotesSay(topic) : texts.whatIsImportant(topic);
 }
 
 /** Two topics from different folders where there are some. @param {string[]} topics */

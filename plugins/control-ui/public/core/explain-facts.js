@@ -1,4 +1,5 @@
-import { count, plural } from "./format.js";
+import { texts } from "../texts/explain.js";
+import { count, decimal, plural } from "./format.js";
 import { costWords } from "./usage-facts.js";
 
 /**
@@ -24,23 +25,33 @@ import { costWords } from "./usage-facts.js";
 
 /** "840 ms", "2.4 s", "3 min 5 s". @param {number} ms */
 export function tookWords(ms) {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, "")} s`;
+  if (ms < 1_000) return texts.ms(Math.round(ms));
+  if (ms < 60_000) return texts.seconds(decimal(ms / 1_000, 1));
   const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? "" : ` ${seconds % 60} s`}`;
+  return seconds % 60 === 0
+    ? texts.minutes(seconds / 60)
+    : texts.minutesSeconds({ minutes: Math.floor(seconds / 60), seconds: seconds % 60 });
 }
 
 /** Sums a run up in a sentence. @param {Explained} run */
 export function sentenceOf({ status, model, durationMs, attempts, tools, usage }) {
-  const who = model ?? "No model";
+  const who = model ?? texts.noModel;
   const asked = attempts.filter(({ messages }) => messages > 0).length;
-  const calls = tools.length === 0 ? "" : `, ${plural(tools.length, "tool call")}`;
-  return `${who} ${status === "ok" ? "answered" : "was asked and failed"} in ${tookWords(durationMs)}: ${plural(asked, "request")}${calls}, ${plural(usage.total, "token")}, ${usage.cost === undefined ? "of unknown cost" : costWords(usage.cost)}.`;
+  const calls = tools.length === 0 ? "" : `, ${plural(tools.length, texts.toolCalls)}`;
+  return texts.summary({
+    who,
+    did: status === "ok" ? texts.answered : texts.askedFailed,
+    time: tookWords(durationMs),
+    requests: plural(asked, texts.requests),
+    calls,
+    total: plural(usage.total, texts.tokens),
+    cost: usage.cost === undefined ? texts.unknownCost : costWords(usage.cost),
+  });
 }
 
 /** Cause of the run; undefined for a message of a person. @param {string} trigger */
 export function triggerWords(trigger) {
-  return /** @type {Record<string, string>} */ ({ hook: "By a webhook", heartbeat: "By a heartbeat", cron: "By a job" })[trigger];
+  return /** @type {Record<string, string>} */ ({ hook: texts.webhook, heartbeat: texts.heartbeat, cron: texts.job })[trigger];
 }
 
 /**
@@ -60,15 +71,15 @@ export function withWaits(attempts, tools) {
 
 /** @param {Attempt} attempt */
 function outcomeOf({ messages, finish, fault, error, toolCalls = 0 }) {
-  if (fault === "aborted") return "stopped";
+  if (fault === "aborted") return texts.stopped;
   const why = error ?? fault;
-  if (messages === 0) return `not asked${why ? `: ${why}` : ""}`;
-  if (why !== undefined) return `failed (${fault ?? "error"})${error ? `: ${error}` : ""}`;
+  if (messages === 0) return texts.notAsked(why ? `: ${why}` : "");
+  if (why !== undefined) return texts.failed({ fault: fault ?? "error", more: error ? `: ${error}` : "" });
   return toolCalls > 0
-    ? `wanted ${plural(toolCalls, "tool call")}`
+    ? texts.wanted(plural(toolCalls, texts.toolCalls))
     : finish === undefined || finish === "stop"
-      ? "answered"
-      : `ended: ${finish}`;
+      ? texts.answered
+      : texts.ended(finish);
 }
 
 /** Turns whose prompt can be shown. @param {readonly Attempt[]} attempts */
@@ -76,17 +87,17 @@ export function turnsAsked(attempts) {
   return [...new Set(attempts.filter(({ messages }) => messages > 0).map(({ turn }) => turn))].sort((a, b) => a - b);
 }
 
-const roles = { user: "User", assistant: "Assistant", tool: "Tool" };
+const roles = { user: texts.user, assistant: texts.assistant, tool: texts.tool };
 
 /** Heading of a message of the prompt. @param {PromptMessage} message */
 export function messageTitle({ role, name, text, calls = [], media = 0, isError, isCut }) {
   const facts = [
     name,
-    calls.length > 0 && plural(calls.length, "call"),
-    media > 0 && plural(media, "picture or file").replace("picture or files", "pictures and files"),
+    calls.length > 0 && plural(calls.length, texts.calls),
+    media > 0 && plural(media, texts.pictureFiles),
     isError && "error",
-    isCut && "not stored in full",
-    `${count(text.length)} characters`,
+    isCut && texts.notStoredFull,
+    texts.characters(count(text.length)),
   ];
   return { role: roles[role], facts: facts.filter((fact) => typeof fact === "string") };
 }
@@ -99,17 +110,17 @@ export function placeOf({ path, startLine, endLine }) {
 /** Rows of the tokens: word, figure; what is zero everywhere is left out. @param {Usage} usage @returns {Array<[string, string]>} */
 export function usageRows({ input, output, cacheRead = 0, cacheWrite = 0, total, cost }) {
   const rows = /** @type {Array<[string, number]>} */ ([
-    ["In", input],
-    ["From the cache", cacheRead],
-    ["Into the cache", cacheWrite],
-    ["Out", output],
-    ["All", total],
+    [texts.inLabel, input],
+    [texts.cache, cacheRead],
+    [texts.intoCache, cacheWrite],
+    [texts.out, output],
+    [texts.all, total],
   ]);
   return [
     ...rows
-      .filter(([word, n]) => n > 0 || word === "In" || word === "Out")
+      .filter(([word, n]) => n > 0 || word === texts.inLabel || word === texts.out)
       .map(([word, n]) => /** @type {[string, string]} */ ([word, count(n)])),
-    ["Cost", costWords(cost)],
+    [texts.cost, costWords(cost)],
   ];
 }
 
@@ -127,14 +138,14 @@ export function comparison({ original, replay }) {
   const [before, after] = [original.usage, replay.usage];
   const hasCost = before.cost !== undefined && after.cost !== undefined;
   return [
-    row("Tokens in", before.input + cached(before), after.input + cached(after)),
-    row("Tokens out", before.output, after.output),
-    row("All tokens", before.total, after.total),
+    row(texts.tokensIn, before.input + cached(before), after.input + cached(after)),
+    row(texts.tokensOut, before.output, after.output),
+    row(texts.allTokens, before.total, after.total),
     hasCost
-      ? row("Cost", before.cost ?? 0, after.cost ?? 0, costWords)
-      : { word: "Cost", before: costWords(before.cost), after: costWords(after.cost), difference: "not known" },
-    row("Time", original.durationMs, replay.durationMs, tookWords),
-    row("Tool calls", original.calls.length, replay.calls.length),
+      ? row(texts.cost, before.cost ?? 0, after.cost ?? 0, costWords)
+      : { word: texts.cost, before: costWords(before.cost), after: costWords(after.cost), difference: texts.notKnown },
+    row(texts.time, original.durationMs, replay.durationMs, tookWords),
+    row(texts.toolCallsLabel, original.calls.length, replay.calls.length),
   ];
 }
 
@@ -146,7 +157,7 @@ function cached({ cacheRead = 0, cacheWrite = 0 }) {
 /** @param {number} before @param {number} after @param {(value: number) => string} show */
 function differenceWords(before, after, show) {
   const by = after - before;
-  if (by === 0) return "same";
+  if (by === 0) return texts.same;
   const share = before > 0 ? ` (${by > 0 ? "+" : "−"}${Math.abs(Math.round((by / before) * 100))} %)` : "";
   return `${by > 0 ? "+" : "−"}${show(Math.abs(by))}${share}`;
 }
@@ -154,10 +165,9 @@ function differenceWords(before, after, show) {
 /** Reason why a replay has no answer; undefined when it has one. @param {Replayed["replay"]["stopped"]} stopped */
 export function stoppedWords(stopped) {
   if (!stopped) return undefined;
-  const { reason, tool = "a tool", error } = stopped;
-  if (reason === "tool")
-    return `It wanted to call ${tool} with other arguments than the run did. Nothing was run, so there is no result to go on with.`;
-  if (reason === "turns") return "It called tools until its turns were used up.";
-  if (reason === "timeout") return "The time limit of the replay has passed.";
-  return `The model failed${error ? `: ${error}` : "."}`;
+  const { reason, tool = texts.someTool, error } = stopped;
+  if (reason === "tool") return texts.wantedCallOther(tool);
+  if (reason === "turns") return texts.calledToolsUntil;
+  if (reason === "timeout") return texts.timeLimitReplay;
+  return texts.modelFailed(error ? `: ${error}` : ".");
 }

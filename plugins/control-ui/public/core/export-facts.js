@@ -1,3 +1,4 @@
+import { texts } from "../texts/chat-more.js";
 import { isFromPerson, textOf } from "./turns.js";
 
 /**
@@ -28,7 +29,12 @@ export function asJson({ key, title, sessionId, at, isWhole }, messages) {
 export function asMarkdown({ key, title, at, isWhole }, messages) {
   const head = [
     `# ${oneLine(title)}`,
-    `Session ${key}, ${messages.length} messages, exported ${new Date(at).toISOString()}${isWhole ? "" : "; older messages are left out"}.`,
+    texts.sessionMessagesExported({
+      key,
+      messages: messages.length,
+      toISOString: new Date(at).toISOString(),
+      what: isWhole ? "" : texts.olderMessagesLeft,
+    }),
   ];
   return `${[...head, ...messages.flatMap(sectionsOf)].join("\n\n")}\n`;
 }
@@ -38,29 +44,29 @@ function sectionsOf(message) {
   const when = new Date(message.timestamp).toISOString();
   if (message.role === "toolResult") {
     return [
-      `### Result of ${oneLine(message.toolName ?? "a tool")}${message.isError ? " (error)" : ""}, ${when}`,
+      texts.result({ toolName: oneLine(message.toolName ?? texts.tool), more: message.isError ? texts.error : "", when }),
       fenced(textOf(message.content)),
     ];
   }
   const blocks = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content;
-  return [`## ${authorOf(message)}, ${when}`, ...blocks.flatMap(partOf), ...(message.aborted ? ["*(stopped)*"] : [])];
+  return [`## ${authorOf(message)}, ${when}`, ...blocks.flatMap(partOf), ...(message.aborted ? [texts.stopped] : [])];
 }
 
 /** @param {Message} message */
 function authorOf(message) {
   const { sender, model, provider, __svc } = message;
-  if (message.role === "user" && !isFromPerson(message)) return __svc?.kind === "heartbeat" ? "Heartbeat" : "Event";
+  if (message.role === "user" && !isFromPerson(message)) return __svc?.kind === "heartbeat" ? texts.heartbeat : texts.event;
   if (message.role === "user")
-    return oneLine(sender ? `${sender.name ?? sender.id}${sender.channel ? ` on ${sender.channel}` : ""}` : "Question");
-  return model ? `Answer of ${oneLine(provider && provider !== model ? `${provider}/${model}` : model)}` : "Note";
+    return oneLine(sender ? `${sender.name ?? sender.id}${sender.channel ? texts.onChannel(sender.channel) : ""}` : texts.question);
+  return model ? texts.answer(oneLine(provider && provider !== model ? `${provider}/${model}` : model)) : texts.note;
 }
 
 /** @param {Block} block @returns {string[]} */
 function partOf({ type, text = "", name, arguments: args, mimeType, fileName, redacted }) {
   if (type === "text") return text === "" ? [] : [text];
-  if (type === "reasoning") return [quoted(text || (redacted ? "(sealed by the vendor)" : ""))];
-  if (type === "toolCall") return [`### Call of ${oneLine(name ?? "a tool")}`, fenced(JSON.stringify(args ?? {}, null, 2), "json")];
-  return [`*(${type === "image" ? "picture" : "file"} ${oneLine(fileName ?? mimeType ?? "")})*`];
+  if (type === "reasoning") return [quoted(text || (redacted ? texts.sealedVendor : ""))];
+  if (type === "toolCall") return [texts.callHeading(oneLine(name ?? texts.tool)), fenced(JSON.stringify(args ?? {}, null, 2), "json")];
+  return [`*(${type === "image" ? texts.pictureName : texts.fileName} ${oneLine(fileName ?? mimeType ?? "")})*`];
 }
 
 /** @param {string} text */

@@ -1,3 +1,4 @@
+import { texts } from "../texts/chat-more.js";
 import { request } from "./conn.js";
 import { asJson, asMarkdown, fileNameOf } from "./export-facts.js";
 import { plural } from "./format.js";
@@ -17,11 +18,11 @@ const MOST = 20_000;
  */
 export async function exportChat(key, kind, signal) {
   const { messages, sessionId, isWhole } = await readAll(key, signal);
-  if (messages.length === 0) throw new Error("there is nothing in this conversation yet");
+  if (messages.length === 0) throw new Error(texts.thereNothingConversation);
   const about = { key, title: titleOfKey(key), sessionId, at: Date.now(), isWhole };
   const text = kind === "md" ? asMarkdown(about, messages) : asJson(about, messages);
   save(new Blob([text], { type: kind === "md" ? "text/markdown" : "application/json" }), fileNameOf(about, kind));
-  return `${plural(messages.length, "message")} exported${isWhole ? "" : ", the newest ones of this conversation"}`;
+  return texts.exported({ messages: plural(messages.length, texts.messages), what: isWhole ? "" : texts.newestOnesConversation });
 }
 
 /** @param {string} key @param {AbortSignal} signal */
@@ -32,7 +33,7 @@ async function readAll(key, signal) {
   let sessionId;
   for (let offset = 0; ; ) {
     const page = await request("chat.history", { sessionKey: key, limit: PAGE, offset, maxChars: 1_000_000 }, { signal });
-    if (sessionId !== undefined && page.sessionId !== sessionId) throw new Error("the conversation was reset while it was read; try again");
+    if (sessionId !== undefined && page.sessionId !== sessionId) throw new Error(texts.conversationResetWhile);
     sessionId = page.sessionId;
     // Messages that came meanwhile move the pages: what is read twice stands here once.
     messages = mergeMessages(page.messages, messages);

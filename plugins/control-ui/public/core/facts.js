@@ -1,9 +1,8 @@
 import { computed } from "@preact/signals";
-import { approvals } from "./approvals.js";
 import { onEvent, onOnline, request } from "./conn.js";
-import { accountsNeeding, partsNeeding, restartReasons } from "./needs-facts.js";
-import { needingYou, nextTry, partsOf } from "./parts.js";
+import { accountsNeeding, needingYou, nextTry, partsNeeding, partsOf, restartReasons } from "./parts.js";
 import {
+  approvals,
   defaultAgentId,
   defaultModel,
   health,
@@ -37,6 +36,8 @@ export const accountNeeds = computed(() => accountsNeeding(health.value));
 /** Changes that a restart brings into force. */
 export const restartNeeds = computed(() => restartReasons(health.value));
 
+const approvalFamilies = ["exec", "plugin"];
+
 /** Things that wait for a person, by kind. */
 export const needCounts = computed(() => ({
   parts: needs.value.length,
@@ -52,20 +53,32 @@ export const needsCount = computed(() => Object.values(needCounts.value).reduce(
 export function startFacts() {
   onOnline(() => {
     void read("plugins.list", (answer) => (plugins.value = answer?.plugins));
-    void read("models.list", (answer) => (models.value = answer?.models));
+    void readModels();
     void readModelStatus();
     void readMemory();
     void readDevices();
     void readPeople();
+    readApprovals();
   });
   for (const event of ["device.pair.requested", "device.pair.resolved"]) onEvent(event, readDevices);
   for (const event of ["messaging.pairing.requested", "messaging.pairing.resolved"]) onEvent(event, readPeople);
+  for (const family of approvalFamilies) {
+    onEvent(`${family}.approval.requested`, addApproval);
+    onEvent(`${family}.approval.resolved`, ({ id }) => {
+      approvals.value = approvals.value.filter((approval) => approval.id !== id);
+    });
+  }
   for (const event of ["models.changed", "health"]) onEvent(event, readModelStatus);
+  onEvent("models.changed", readModels);
   onEvent("plugins.changed", () => void read("plugins.list", (answer) => (plugins.value = answer?.plugins)));
   onEvent("memory.progress", (event) => (event.phase === "done" || event.phase === "error") && void readMemory());
   setInterval(() => {
     if (document.visibilityState === "visible") now.value = Date.now();
   }, 1_000);
+}
+
+function readModels() {
+  return read("models.list", (answer) => (models.value = answer?.models));
 }
 
 function readDevices() {
@@ -74,6 +87,23 @@ function readDevices() {
 
 function readPeople() {
   return read("messaging.pairing.list", (answer) => (waitingPeople.value = answer?.requests ?? []));
+}
+
+/** A gateway without the plugin, or a sign-in without the right, has no such requests to show. */
+function readApprovals() {
+  approvals.value = [];
+  for (const family of approvalFamilies) {
+    request(`${family}.approval.list`).then(
+      (list) => list.forEach(addApproval),
+      () => undefined,
+    );
+  }
+}
+
+/** @param {import("./approval-facts.js").Approval} approval */
+function addApproval(approval) {
+  if (approvals.value.some(({ id }) => id === approval.id)) return;
+  approvals.value = [...approvals.value, approval].sort((a, b) => a.createdAtMs - b.createdAtMs);
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -1,3 +1,4 @@
+import { texts } from "../texts/frame.js";
 import { clock, count, plural } from "./format.js";
 
 /**
@@ -75,12 +76,12 @@ function few(value) {
 
 /** @type {readonly ChartFacts[]} */
 export const charts = [
-  { figure: "delay", title: "Event loop delay, p99", say: (value) => `${few(value)} ms`, none: "Not measured yet." },
-  { figure: "rss", title: "Memory of the process", say: (value) => `${few(value / 1e6)} MB`, none: "Not measured yet." },
-  { figure: "runs", title: "Runs per minute", say: (value) => plural(value, "run"), none: "The first minute is being counted." },
-  { figure: "tokens", title: "Tokens per minute", say: (value) => plural(value, "token"), none: "The first minute is being counted." },
-  { figure: "waiting", title: "Runs that wait", say: (value) => (value === 0 ? "None" : count(value)), none: "Not known yet." },
-  { figure: "unindexed", title: "Left to index", say: (value) => (value === 0 ? "Nothing" : count(value)), none: "Memory is not in use." },
+  { figure: "delay", title: texts.eventLoopDelay, say: (value) => texts.ms(few(value)), none: texts.notMeasuredYet },
+  { figure: "rss", title: texts.memoryProcess, say: (value) => texts.mb(few(value / 1e6)), none: texts.notMeasuredYet },
+  { figure: "runs", title: texts.runsPerMinute, say: (value) => plural(value, texts.runs), none: texts.firstMinuteBeing },
+  { figure: "tokens", title: texts.tokensPerMinute, say: (value) => plural(value, texts.tokens), none: texts.firstMinuteBeing },
+  { figure: "waiting", title: texts.runsWait, say: (value) => (value === 0 ? texts.none : count(value)), none: texts.notKnownYet },
+  { figure: "unindexed", title: texts.leftIndex, say: (value) => (value === 0 ? texts.nothing : count(value)), none: texts.memoryNotUse },
 ];
 
 /** Sentence beneath a chart: "4 ms, at most 38 ms at 14:02." @param {ChartFacts} facts @param {Column} column */
@@ -88,7 +89,7 @@ export function sentenceOf({ say, none }, column) {
   const summary = summaryOf(column);
   if (!summary) return none;
   const { last, most, mostAt } = summary;
-  return most === last ? `${say(last)}.` : `${say(last)}, at most ${say(most)} at ${clock(mostAt)}.`;
+  return most === last ? `${say(last)}.` : texts.atMost({ value: say(last), most: say(most), time: clock(mostAt) });
 }
 
 /**

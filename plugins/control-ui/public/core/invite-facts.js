@@ -1,3 +1,5 @@
+import { texts } from "../texts/parts.js";
+
 /** Facts about the code that signs a phone in. Pure. */
 
 /**
@@ -7,12 +9,11 @@
  */
 export function inviteAddress(text) {
   const written = text.trim();
-  if (written === "") return { problem: "Write the address at which the phone reaches this gateway." };
+  if (written === "") return { problem: texts.writeAddressWhich };
   const url = URL.canParse(written) ? new URL(written) : undefined;
-  if (!url || !["https:", "http:"].includes(url.protocol))
-    return { problem: "That is no web address: expected one that begins with https." };
+  if (!url || !["https:", "http:"].includes(url.protocol)) return { problem: texts.noWebAddress };
   if (url.protocol === "http:" && !isHere(url.hostname)) {
-    return { problem: "Over plain HTTP a phone cannot keep a key of its own: expected an address that begins with https." };
+    return { problem: texts.overPlainHttp };
   }
   const path = url.pathname.endsWith("/") ? url.pathname : `${url.pathname}/`;
   return { address: url.origin + path };
@@ -36,7 +37,7 @@ export function timeLeft(ms) {
 
 /** Why a code would open nothing, by how the gateway signs people in; undefined when it would. @param {string | undefined} authMode */
 export function noInviteReason(authMode) {
-  if (authMode === "trusted-proxy") return "On this gateway a proxy says who people are: a phone signs in there.";
-  if (authMode === "none") return "This gateway lets everybody on its machine in and nobody else: there is nothing to sign in to.";
+  if (authMode === "trusted-proxy") return texts.gatewayProxySays;
+  if (authMode === "none") return texts.gatewayLetsEverybody;
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { texts } from "../texts/devices.js";
 import { request } from "./conn.js";
 import { nameOf } from "./device-facts.js";
 import { devices } from "./devices.js";
@@ -42,8 +43,8 @@ export function endInvitation(reason) {
 /** Somebody has come in; is it by this code? @param {{ requestId: string, deviceId: string }} resolved */
 export async function settleInvitation({ requestId, deviceId }) {
   if (invitation.value?.requestId !== requestId) return;
-  endInvitation({ level: "ok", text: "A device is signed in." });
+  endInvitation({ level: "ok", text: texts.deviceSigned });
   await devices.read();
   const found = devices.answer.value?.paired.find((device) => device.deviceId === deviceId);
-  if (found && outcome.value?.level === "ok") outcome.value = { level: "ok", text: `${nameOf(found)} is signed in.` };
+  if (found && outcome.value?.level === "ok") outcome.value = { level: "ok", text: texts.signed(nameOf(found)) };
 }

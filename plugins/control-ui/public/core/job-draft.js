@@ -1,3 +1,5 @@
+import { texts } from "../texts/schedule.js";
+
 /**
  * A job as it stands in the form, and back. Pure.
  *
@@ -20,7 +22,7 @@ const LONGEST_MS = 31_622_400_000;
 /** Draft of a new job: an example that works as it stands. @param {string} tz zone of the browser @returns {Draft} */
 export function exampleDraft(tz) {
   return {
-    name: "Morning summary",
+    name: texts.morningSummary,
     kind: "cron",
     expr: "0 7 * * 1-5",
     tz,
@@ -28,7 +30,7 @@ export function exampleDraft(tz) {
     unit: "minutes",
     at: "",
     target: "isolated",
-    text: "Look through my notes of the last days and tell me in five sentences what is still open.",
+    text: texts.lookThroughMy,
     model: "",
     wakeMode: "now",
     agentId: "",
@@ -64,14 +66,14 @@ export function draftOf({ name, schedule, sessionTarget, payload, wakeMode, agen
 export function problemsOf({ name, kind, expr, every, unit, at, text }) {
   /** @type {Partial<Record<keyof Draft, string>>} */
   const problems = {};
-  if (name.trim() === "") problems.name = "A name is needed.";
-  if (name.trim().length > LONGEST_NAME) problems.name = `At most ${LONGEST_NAME} characters.`;
-  if (text.trim() === "") problems.text = "A text is needed.";
-  if (text.length > LONGEST_TEXT) problems.text = "At most 32,768 characters.";
-  if (kind === "cron" && expr.trim().split(/\s+/).length !== 5) problems.expr = "Five fields: minute, hour, day, month, weekday.";
+  if (name.trim() === "") problems.name = texts.nameNeeded;
+  if (name.trim().length > LONGEST_NAME) problems.name = texts.mostCharacters(LONGEST_NAME);
+  if (text.trim() === "") problems.text = texts.textNeeded;
+  if (text.length > LONGEST_TEXT) problems.text = texts.atMostCharacters;
+  if (kind === "cron" && expr.trim().split(/\s+/).length !== 5) problems.expr = texts.fiveFieldsMinute;
   const everyMs = Number(every) * units[unit];
-  if (kind === "every" && !(everyMs >= SHORTEST_MS && everyMs <= LONGEST_MS)) problems.every = "A number from one second to 366 days.";
-  if (kind === "at" && Number.isNaN(Date.parse(at))) problems.at = "A date and a time are needed.";
+  if (kind === "every" && !(everyMs >= SHORTEST_MS && everyMs <= LONGEST_MS)) problems.every = texts.numberOneSecond;
+  if (kind === "at" && Number.isNaN(Date.parse(at))) problems.at = texts.dateTimeNeeded;
   return problems;
 }
 

@@ -1,4 +1,5 @@
-import { count, plural } from "./format.js";
+import { texts } from "../texts/logs.js";
+import { count, decimal, plural } from "./format.js";
 
 /**
  * Lines of the log as they are kept and shown. Pure.
@@ -20,8 +21,8 @@ const MOST_CHARS = 8_000_000;
 /** Characters of a message that a row shows; the open line has all of them. */
 const SHOWN_CHARS = 1_000;
 
-/** One line; what the gateway did not write has no level, and its message is all of it. @param {string} raw @param {number} id @returns {LogLine} */
-export function lineOf(raw, id) {
+/** One line; what the gateway did not write has no level, and its message is all of it. @param {string} raw @param {number} [id] @returns {LogLine} */
+export function lineOf(raw, id = 0) {
   const { ts, level, subsystem, msg } = fieldsIn(raw);
   const at = typeof ts === "string" ? Date.parse(ts) : Number.NaN;
   const known = typeof level === "string" && levels.includes(level) ? level : "";
@@ -39,17 +40,18 @@ export function lineOf(raw, id) {
  * State after an answer of `logs.tail`: to a question with the cursor of the state, or to the first one.
  * @param {LogState | undefined} state
  * @param {Tail} tail
+ * @param {LogLine[]} [lines] of the answer, as they were read
  * @returns {LogState}
  */
-export function withTail(state, tail) {
+export function withTail(state, tail, lines = linesOf(tail)) {
   if (!state) {
     const empty = { file: tail.file, cursor: tail.cursor, rows: [], nextId: 1, dropped: 0, hasOlder: tail.truncated };
-    return added(empty, { lines: tail.lines });
+    return added(empty, { lines });
   }
   // The cursor was of the file before: this one is read from its beginning.
-  if (tail.file !== state.file) return added({ ...state, file: tail.file, cursor: 0 }, { note: `The log continues in ${tail.file}.` });
-  const note = tail.reset ? "The log file was put aside. These are the newest lines of the next one." : undefined;
-  return added({ ...state, cursor: tail.cursor }, { note, lines: tail.lines });
+  if (tail.file !== state.file) return added({ ...state, file: tail.file, cursor: 0 }, { note: texts.logContinues(tail.file) });
+  const note = tail.reset ? texts.logFilePut : undefined;
+  return added({ ...state, cursor: tail.cursor }, { note, lines });
 }
 
 /** Is there more to read at once after this answer? @param {LogState | undefined} before @param {Tail} tail */
@@ -57,20 +59,25 @@ export function isBehind(before, tail) {
   return before !== undefined && (tail.file !== before.file || (tail.truncated && !tail.reset));
 }
 
-/** State after the newest lines were read in place of those behind the cursor, which came too fast. @param {LogState} state @param {Tail} tail @returns {LogState} */
-export function withJump(state, tail) {
+/** State after the newest lines were read in place of those behind the cursor, which came too fast. @param {LogState} state @param {Tail} tail @param {LogLine[]} [lines] @returns {LogState} */
+export function withJump(state, tail, lines = linesOf(tail)) {
   const read = tail.lines.reduce((sum, line) => sum + line.length + 1, 0);
   const skipped = tail.file === state.file ? Math.max(0, tail.cursor - read - state.cursor) : 0;
-  const note = `Lines were skipped here${skipped > 0 ? `, about ${sizeWords(skipped)}` : ""}: the log grows faster than this page reads it.`;
-  return added({ ...state, file: tail.file, cursor: tail.cursor }, { note, lines: tail.lines });
+  const note = texts.linesWereSkipped(skipped > 0 ? texts.about(sizeWords(skipped)) : "");
+  return added({ ...state, file: tail.file, cursor: tail.cursor }, { note, lines });
 }
 
-/** @param {LogState} state @param {{ note?: string | undefined, lines?: string[] }} more @returns {LogState} */
+/** @param {Tail} tail */
+function linesOf({ lines }) {
+  return lines.map((raw) => lineOf(raw));
+}
+
+/** @param {LogState} state @param {{ note?: string | undefined, lines?: LogLine[] }} more @returns {LogState} */
 function added(state, { note, lines = [] }) {
   let { nextId } = state;
   const rows = [...state.rows];
   if (note !== undefined) rows.push({ id: nextId++, note });
-  for (const raw of lines) rows.push(lineOf(raw, nextId++));
+  for (const line of lines) rows.push({ ...line, id: nextId++ });
   const from = firstKept(rows);
   return { ...state, rows: rows.slice(from), nextId, dropped: state.dropped + from };
 }
@@ -107,8 +114,10 @@ export function countLines(rows, after = 0) {
 
 /** Parts of the gateway that the lines are of, without the word that all of them begin with. @param {LogRow[]} rows */
 export function subsystemsIn(rows) {
-  const names = new Set(rows.flatMap((row) => ("raw" in row && row.subsystem !== "" ? [shortName(row.subsystem)] : [])));
-  return [...names].sort();
+  const names = new Set();
+  for (const row of rows) if ("raw" in row) names.add(row.subsystem);
+  names.delete("");
+  return [...new Set([...names].map(shortName))].sort();
 }
 
 /** @param {string} subsystem */
@@ -139,7 +148,7 @@ export function partsOf(raw) {
 
 /** "812 of 5,000 lines" or "812 lines". @param {number} shown @param {number} total */
 export function sentenceOf(shown, total) {
-  return shown === total ? plural(total, "line") : `${count(shown)} of ${plural(total, "line")}`;
+  return shown === total ? plural(total, texts.lines) : texts.someOf({ shown: count(shown), total: plural(total, texts.lines) });
 }
 
 /** @param {unknown} value */
@@ -151,7 +160,7 @@ function stackOf(value) {
 
 /** @param {number} bytes */
 function sizeWords(bytes) {
-  return bytes >= 1_000_000 ? `${(bytes / 1_000_000).toFixed(1)} MB` : `${Math.max(1, Math.round(bytes / 1_000))} kB`;
+  return bytes >= 1_000_000 ? texts.mb(decimal(bytes / 1_000_000, 1, 1)) : texts.kb(Math.max(1, Math.round(bytes / 1_000)));
 }
 
 /** @param {string} raw @returns {Record<string, unknown>} */

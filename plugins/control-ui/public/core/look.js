@@ -53,6 +53,16 @@ function loadSheet() {
   });
 }
 
+/** Do lines run from right to left? */
+export function isRightToLeft() {
+  return getComputedStyle(document.documentElement).direction === "rtl";
+}
+
+/** Space beyond the end of a box, where the line ends that it stands in. @param {DOMRect} box */
+export function spaceAtEnd(box) {
+  return isRightToLeft() ? box.left : innerWidth - box.right;
+}
+
 /** @param {string} query */
 function watch(query) {
   const list = matchMedia(query);

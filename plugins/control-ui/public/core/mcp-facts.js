@@ -1,3 +1,4 @@
+import { texts } from "../texts/mcp.js";
 import { count, plural } from "./format.js";
 
 /**
@@ -15,12 +16,12 @@ export const CALLBACK_PORT = 47_647;
 
 /** @type {Readonly<Record<string, State>>} */
 const states = {
-  connecting: { word: "connecting", level: "busy" },
-  ready: { word: "connected", level: "ok" },
-  waiting: { word: "tries again", level: "warn" },
-  login: { word: "needs a login", level: "warn" },
-  closed: { word: "closed", level: "" },
-  misconfigured: { word: "misconfigured", level: "bad" },
+  connecting: { word: texts.connecting, level: "busy" },
+  ready: { word: texts.connected, level: "ok" },
+  waiting: { word: texts.triesAgain, level: "warn" },
+  login: { word: texts.needsLogin, level: "warn" },
+  closed: { word: texts.closed, level: "" },
+  misconfigured: { word: texts.misconfigured, level: "bad" },
 };
 
 /** @param {Server} server @returns {State} */
@@ -30,9 +31,9 @@ export function stateOf({ state }) {
 
 /** Sentence with the numbers of servers. @param {Server[]} servers */
 export function sentenceOf(servers) {
-  if (servers.length === 0) return "Agents have no tools of other servers.";
+  if (servers.length === 0) return texts.agentsHaveNo;
   const [ready, tools] = [servers.filter(({ state }) => state === "ready").length, servers.reduce((sum, one) => sum + one.tools.length, 0)];
-  return `${count(ready)} of ${plural(servers.length, "server")} connected, ${plural(tools, "tool")} for agents.`;
+  return texts.connectedAgents({ ready: count(ready), servers: plural(servers.length, texts.servers), tools: plural(tools, texts.tools) });
 }
 
 /** How it is reached: an address, or the line that starts it. @param {Settings | undefined} settings */
@@ -56,8 +57,8 @@ export function wordsOf(line) {
 
 /** Loss that removing it means for agents. @param {Server} server */
 export function lossWords({ tools, loggedIn }) {
-  const lost = tools.length === 0 ? "Agents have none of its tools now." : `Agents lose ${plural(tools.length, "tool")} at once.`;
-  return `${lost} Its settings and secrets go from the config.${loggedIn ? " Its login is kept until you log out." : ""}`;
+  const lost = tools.length === 0 ? texts.agentsHaveNone : texts.agentsLoseOnce(plural(tools.length, texts.tools));
+  return texts.settingsSecretsGo({ lost, more: loggedIn ? texts.loginKeptUntil : "" });
 }
 
 /** Draft of a new server. @returns {Draft} */
@@ -69,11 +70,10 @@ export function freshDraft() {
 export function problemsOf({ kind, name, line, url }, taken) {
   /** @type {Partial<Record<keyof Draft, string>>} */
   const problems = {};
-  if (!/^[a-z][a-z0-9_-]{0,31}$/.test(name)) problems.name = "A small letter, then up to 31 of a-z, 0-9, _ and -.";
-  else if (taken.includes(name)) problems.name = "There is a server of this name.";
-  if (kind === "stdio" && wordsOf(line).length === 0) problems.line = "Write the command that starts it.";
-  if (kind === "http" && !/^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/.test(url.trim()))
-    problems.url = "An http or https address, without a user in it.";
+  if (!/^[a-z][a-z0-9_-]{0,31}$/.test(name)) problems.name = texts.smallLetterThen;
+  else if (taken.includes(name)) problems.name = texts.thereServerName;
+  if (kind === "stdio" && wordsOf(line).length === 0) problems.line = texts.writeCommandStarts;
+  if (kind === "http" && !/^https?:\/\/[^\s/?#@]+([/?][^\s#]*)?$/.test(url.trim())) problems.url = texts.httpHttpsAddress;
   return problems;
 }
 
@@ -97,7 +97,7 @@ export function clientLines(origin, path) {
   return {
     address: `${origin}${path}`,
     program: JSON.stringify({ mcpServers: { svc: { command: "svc", args: ["mcp"] } } }),
-    header: "Authorization: Bearer $SVC_GATEWAY_TOKEN",
+    header: texts.authorizationBearerSvc,
   };
 }
 

@@ -1,4 +1,5 @@
-import { count, plural, span } from "./format.js";
+import { texts } from "../texts/memory.js";
+import { count, decimal, list, plural, span } from "./format.js";
 
 /**
  * Facts shown about an agent's memory. Pure.
@@ -23,19 +24,23 @@ import { count, plural, span } from "./format.js";
  */
 
 const modes = /** @type {Record<string, string>} */ ({
-  hybrid: "Search by meaning and words",
-  vector: "Search by meaning",
-  "fts-only": "Search by words",
+  hybrid: texts.searchMeaningWords,
+  vector: texts.searchMeaning,
+  "fts-only": texts.searchWords,
 });
 
 /** Sentence about how an agent's memory is searched and how much it holds. @param {MemoryStatus} status */
 export function sentenceOf(status) {
   const { files = 0, chunks = 0, provider, model } = status;
-  const mode = modes[status.custom?.searchMode ?? ""] ?? "Search by words";
-  const by = provider && provider !== "none" ? ` (${model ? `${provider}, ${model}` : provider})` : "";
+  const mode = modes[status.custom?.searchMode ?? ""] ?? texts.searchWords;
+  const by = provider && provider !== "none" ? texts.searchedBy({ mode, by: model ? list([provider, model]) : provider }) : mode;
   const sessions = status.sourceCounts?.find(({ source }) => source === "sessions")?.files ?? 0;
-  const of = sessions === 0 ? plural(files, "file") : `${plural(files - sessions, "file")}, ${plural(sessions, "conversation")}`;
-  return `${mode}${by}: ${of}, ${plural(chunks, "passage")}.`;
+  const held = [
+    plural(files - sessions, texts.files),
+    ...(sessions === 0 ? [] : [plural(sessions, texts.conversations)]),
+    plural(chunks, texts.passages),
+  ];
+  return texts.searchHolds({ mode: by, held: list(held) });
 }
 
 /**
@@ -46,12 +51,12 @@ export function dreamingWords({ enabled, job, workspaces }, moment) {
   const [place] = workspaces;
   const last = place?.lastSweep;
   if (!enabled && !last) return undefined;
-  const next = job.nextRunAt === undefined ? "" : ` Next sweep: ${moment(job.nextRunAt)}.`;
-  const state = enabled ? `On.${next}` : "Off.";
+  const next = job.nextRunAt === undefined ? "" : texts.nextSweep(moment(job.nextRunAt));
+  const state = enabled ? texts.dreamingOn(next) : texts.dreamingOff;
   const found =
-    last && `Last sweep: ${moment(last.at)}, ${plural(last.staged, "statement")} staged, ${count(last.promoted)} kept for good.`;
+    last && texts.lastSweepStaged({ at: moment(last.at), staged: plural(last.staged, texts.statements), promoted: count(last.promoted) });
   const problem = job.problem ?? place?.problem ?? last?.problem;
-  return { state: place?.running ? "A sweep is running." : state, ...(found ? { last: found } : {}), ...(problem ? { problem } : {}) };
+  return { state: place?.running ? texts.isSweepRunning : state, ...(found ? { last: found } : {}), ...(problem ? { problem } : {}) };
 }
 
 /** Problems that keep the search from working as configured. @param {MemoryStatus} status @returns {Trouble[]} */
@@ -64,13 +69,13 @@ export function troublesOf(status) {
     troubles.push({
       id: "fallback",
       level: "warn",
-      text: `${fallback.from} does not answer, ${provider} is used instead`,
+      text: texts.doesNotAnswer({ from: fallback.from, provider }),
       why: fallback.reason,
     });
   } else if (providerError && !isChoice) {
     const isOff = provider === "none" || status.custom?.searchMode === "fts-only";
-    const text = isOff ? "Meaning is off, only words are searched" : "The embedding provider does not answer";
-    const fix = provider === "none" ? "Set the key of a provider, or name one in agents.defaults.memorySearch.provider." : undefined;
+    const text = isOff ? texts.meaningOffOnly : texts.embeddingProviderDoes;
+    const fix = provider === "none" ? texts.setKeyProvider : undefined;
     troubles.push({
       id: "provider",
       level: "warn",
@@ -81,32 +86,32 @@ export function troublesOf(status) {
     });
   }
   if (fts?.available === false && fts.error && fts.error !== lastError) {
-    troubles.push({ id: "words", level: "warn", text: "Keyword search is off", why: fts.error, command: "svc doctor" });
+    troubles.push({ id: "words", level: "warn", text: texts.keywordSearchOff, why: fts.error, command: "svc doctor" });
   }
   if (lastError && lastError !== providerError) {
-    troubles.push({ id: "sync", level: "bad", text: "The index is not up to date", why: lastError, command: "svc memory status" });
+    troubles.push({ id: "sync", level: "bad", text: texts.indexNotUp, why: lastError, command: "svc memory status" });
   }
   if (leftOut) {
     const [first] = leftOut.documents;
     troubles.push({
       id: "left-out",
       level: "warn",
-      text: `${plural(leftOut.total, "file")} ${leftOut.total === 1 ? "is" : "are"} not in the index`,
+      text: plural(leftOut.total, texts.filesLeftOut),
       why: `${first?.path}: ${first?.reason}`,
       command: "svc memory status",
     });
   }
   if (vector?.enabled !== false && vector?.loadError) {
-    troubles.push({ id: "vector", level: "info", text: "Vector search runs without the database extension", why: vector.loadError });
+    troubles.push({ id: "vector", level: "info", text: texts.vectorSearchRuns, why: vector.loadError });
   }
   return troubles;
 }
 
 const phases = /** @type {Record<string, string>} */ ({
-  scan: "Looking for changes",
-  embed: "Embedding",
-  write: "Writing",
-  swap: "Putting the new index in place",
+  scan: texts.lookingChanges,
+  embed: texts.embedding,
+  write: texts.writing,
+  swap: texts.puttingNewIndex,
 });
 
 /** A progress event after the ones before it: when its phase began is what an estimate is made from. @param {Progress | undefined} before */
@@ -127,7 +132,12 @@ export function progressWords({ phase, done, total, startedAt, startedDone }, no
   const made = done - startedDone;
   // A second of it says nothing yet.
   const left = made > 0 && seconds >= 2 ? (seconds / made) * (total - done) : undefined;
-  return `${word} ${count(done)} of ${count(total)}${left === undefined || left < 1 ? "" : `, about ${span(left * 1_000)}`}`;
+  return texts.progress({
+    word,
+    done: count(done),
+    total: count(total),
+    left: left === undefined || left < 1 ? "" : texts.about(span(left * 1_000)),
+  });
 }
 
 /** True while there is something to wait for. @param {Progress | undefined} progress */
@@ -187,5 +197,5 @@ export function fromFirstMark(parts) {
 
 /** "0.71", or a dash for a leg that did not find it. @param {number | undefined} score */
 export function scoreWord(score) {
-  return typeof score === "number" && Number.isFinite(score) ? score.toFixed(2) : "–";
+  return typeof score === "number" && Number.isFinite(score) ? decimal(score, 2, 2) : "–";
 }

@@ -1,4 +1,5 @@
-import { count, plural, span } from "./format.js";
+import { texts } from "../texts/models.js";
+import { count, decimal, plural, span } from "./format.js";
 import { costWords, tokensOf } from "./usage-facts.js";
 
 /**
@@ -20,14 +21,14 @@ import { costWords, tokensOf } from "./usage-facts.js";
 
 /** @type {Record<string, { word: string, level: Level }>} */
 const states = {
-  ready: { word: "ready", level: "ok" },
-  embedded: { word: "quotes notes", level: "info" },
-  cooldown: { word: "in cooldown", level: "warn" },
-  "key-rejected": { word: "key rejected", level: "bad" },
-  unreachable: { word: "does not answer", level: "bad" },
-  unavailable: { word: "cannot be used", level: "bad" },
-  unknown: { word: "not offered", level: "bad" },
-  none: { word: "no model", level: "bad" },
+  ready: { word: texts.ready, level: "ok" },
+  embedded: { word: texts.quotesNotes, level: "info" },
+  cooldown: { word: texts.cooldown, level: "warn" },
+  "key-rejected": { word: texts.keyRejected, level: "bad" },
+  unreachable: { word: texts.doesNotAnswer, level: "bad" },
+  unavailable: { word: texts.cannotUsed, level: "bad" },
+  unknown: { word: texts.notOffered, level: "bad" },
+  none: { word: texts.noModel, level: "bad" },
 };
 
 /** A word and a colour for a model or a provider. @param {Judged} judged @returns {{ word: string, level: Level }} */
@@ -37,7 +38,7 @@ export function stateOf({ state }) {
 
 /** @param {{ provider: string, model: string }} ref */
 export function nameOf({ provider, model }) {
-  if (model === "") return "no model";
+  if (model === "") return texts.noModel;
   return provider === "" ? model : `${provider}/${model}`;
 }
 
@@ -49,27 +50,27 @@ export function reasonWords({ reason, until }, now) {
 
 /** @param {number | undefined} until @param {number} now */
 function againWords(until, now) {
-  return until !== undefined && until > now ? `Tried again in ${span(until - now)}.` : "";
+  return until !== undefined && until > now ? texts.triedAgain(span(until - now)) : "";
 }
 
 /** Sentence about all of it. @param {ModelStatus} status */
 export function sentenceOf({ agents, providers }) {
   const first = agents.find(({ isDefault }) => isDefault) ?? agents[0];
   const [model, ...others] = first?.models ?? [];
-  const number = plural(providers.length, "provider");
-  if (!first || !model || model.state === "none") return `${number}. No model answers.`;
-  if (model.state === "embedded") return `${number}. No language model answers: ${first.agentId} quotes its notes.`;
-  if (model.state === "ready") return `${number}. ${first.agentId} is answered by ${nameOf(model)}.`;
+  const number = plural(providers.length, texts.providers);
+  if (!first || !model || model.state === "none") return texts.noModelAnswers(number);
+  if (model.state === "embedded") return texts.noLanguageModel({ number, agentId: first.agentId });
+  if (model.state === "ready") return texts.answered({ number, agentId: first.agentId, name: nameOf(model) });
   const instead = others.find(({ state }) => state === "ready");
   const why = `${nameOf(model)}: ${stateOf(model).word}`;
   return instead
-    ? `${number}. ${first.agentId} is answered by ${nameOf(instead)} (${why}).`
-    : `${number}. No model answers ${first.agentId} (${why}).`;
+    ? texts.answeredOf({ number, agentId: first.agentId, name: nameOf(instead), why })
+    : texts.noModelAnswersOf({ number, agentId: first.agentId, why });
 }
 
 /** Place of a model in the list of an agent. @param {number} i */
 export function roleOf(i) {
-  return i === 0 ? "primary" : `fallback ${i}`;
+  return i === 0 ? texts.primary : texts.fallback(i);
 }
 
 /** Agents that a provider's models are named for, by id. @param {ModelStatus} status @param {string} id */
@@ -103,21 +104,21 @@ export function takenIn(status) {
 export function windowWords(tokens) {
   if (tokens === undefined) return undefined;
   if (tokens < 1_000) return count(tokens);
-  return tokens < 1_000_000 ? `${Math.round(tokens / 1_000)}k` : `${Number((tokens / 1_000_000).toFixed(1))}M`;
+  return tokens < 1_000_000 ? `${Math.round(tokens / 1_000)}k` : `${decimal(tokens / 1_000_000, 1)}M`;
 }
 
 /** @type {Record<string, string>} */
-const inputs = { image: "vision", audio: "audio", pdf: "PDF" };
+const inputs = { image: texts.vision, audio: texts.audio, pdf: texts.pdf };
 
 /** Abilities of a model in words; nothing is said of what nobody knows. @param {Model} model */
 export function abilitiesOf({ contextWindow, input = [], reasoning }) {
   const window = windowWords(contextWindow);
   const reads = input.flatMap((kind) => (Object.hasOwn(inputs, kind) ? [/** @type {string} */ (inputs[kind])] : []));
-  return [...(window === undefined ? [] : [`${window} context`]), ...reads, ...(reasoning ? ["reasoning"] : [])];
+  return [...(window === undefined ? [] : [texts.context(window)]), ...reads, ...(reasoning ? [texts.reasoning] : [])];
 }
 
 /** @type {Record<string, string>} */
-const unavailable = { "missing-auth": "no key", "auth-failed": "key rejected", cooldown: "in cooldown" };
+const unavailable = { "missing-auth": texts.noKey, "auth-failed": texts.keyRejected, cooldown: texts.cooldown };
 
 /** Marks of a model: its role for the default agent, its alias, why it cannot be used. @param {Model} model @returns {Array<{ word: string, level: Level }>} */
 export function marksOf({ tags = [], alias, unavailableReason }) {
@@ -126,7 +127,7 @@ export function marksOf({ tags = [], alias, unavailableReason }) {
   );
   return [
     ...roles,
-    ...(alias === undefined ? [] : [{ word: `alias ${alias}`, level: /** @type {Level} */ ("") }]),
+    ...(alias === undefined ? [] : [{ word: texts.alias(alias), level: /** @type {Level} */ ("") }]),
     ...(unavailableReason === undefined
       ? []
       : [{ word: unavailable[unavailableReason] ?? unavailableReason, level: /** @type {Level} */ ("warn") }]),
@@ -148,30 +149,31 @@ export function usageWords(rows, name) {
   const runs = own.reduce((sum, row) => sum + row.runs, 0);
   if (own.length === 0) return undefined;
   const priced = own.flatMap(({ costUsd }) => (costUsd === undefined ? [] : [costUsd]));
-  const cost = priced.length === 0 ? "no price" : costWords(priced.reduce((sum, usd) => sum + usd, 0));
-  return `${plural(runs, "run")}, ${plural(
+  const cost = priced.length === 0 ? texts.noPrice : costWords(priced.reduce((sum, usd) => sum + usd, 0));
+  return `${plural(runs, texts.runs)}, ${plural(
     own.reduce((sum, row) => sum + tokensOf(row), 0),
-    "token",
+    texts.tokens,
   )}, ${cost}`;
 }
 
 /** The result of a test in a sentence. @param {TestResult} result */
 export function testWords(result) {
   const { latencyMs } = result;
-  const took = latencyMs < 1_000 ? `${latencyMs} ms` : `${(latencyMs / 1_000).toFixed(1)} s`;
-  if (!result.ok) return `No answer (${result.fault.replaceAll("_", " ").replaceAll("-", " ")}, ${took}): ${result.error}`;
+  const took = latencyMs < 1_000 ? texts.ms(latencyMs) : texts.seconds(decimal(latencyMs / 1_000, 1, 1));
+  if (!result.ok) return texts.noAnswer({ replaceAll: result.fault.replaceAll("_", " ").replaceAll("-", " "), took, error: result.error });
   const { input, cacheRead, output } = result.usage;
-  const tokens = input + cacheRead + output === 0 ? "" : `, ${plural(input + cacheRead, "token")} in, ${count(output)} out`;
-  return `Answered in ${took}${tokens}: “${result.text}”`;
+  const tokens =
+    input + cacheRead + output === 0 ? "" : texts.tokensInOut({ input: plural(input + cacheRead, texts.tokens), output: count(output) });
+  return texts.answeredIn({ took, tokens, text: result.text });
 }
 
 /** Next step for a fault of a test. @param {string} fault */
 export function adviceFor(fault) {
-  if (fault === "auth") return "The vendor does not take this key. Copy it again, or make a new one.";
-  if (fault === "network") return "Is the server running, and is the address right as the gateway's machine sees it?";
-  if (fault === "timeout") return "It took too long. A local model may have to be loaded first: test it again.";
-  if (fault === "model_not_found") return "There is no model of this name. Leave the name empty to take the first one that is listed.";
-  if (fault === "quota" || fault === "rate_limit") return "The vendor's limit is reached: look at the account there.";
+  if (fault === "auth") return texts.vendorDoesNot;
+  if (fault === "network") return texts.serverRunningAddress;
+  if (fault === "timeout") return texts.tookTooLong;
+  if (fault === "model_not_found") return texts.thereNoModel;
+  if (fault === "quota" || fault === "rate_limit") return texts.vendorSLimit;
   return undefined;
 }
 

@@ -1,3 +1,5 @@
+import { texts } from "../texts/parts.js";
+
 /**
  * Facts about notes that are written in the page. Pure.
  *
@@ -22,11 +24,11 @@ export function pathOfName(name) {
   const typed = name.trim().replace(/^\.?\/+/, "");
   if (typed === "MEMORY.md") return { path: typed };
   const parts = typed.replace(/^memory\//, "").split("/");
-  if (typed === "" || parts.some((part) => part.trim() === "")) return { problem: "Write a name, such as garden or people/ana." };
-  if (parts.some((part) => part.startsWith("."))) return { problem: "A name does not begin with a dot." };
-  if (/[\p{Cc}\p{Zl}\p{Zp}\\]/u.test(typed)) return { problem: "A name has letters, digits, spaces and hyphens." };
+  if (typed === "" || parts.some((part) => part.trim() === "")) return { problem: texts.writeNameSuch };
+  if (parts.some((part) => part.startsWith("."))) return { problem: texts.nameDoesNot };
+  if (/[\p{Cc}\p{Zl}\p{Zp}\\]/u.test(typed)) return { problem: texts.nameLettersDigits };
   const file = /\.md$/i.test(typed) ? parts : [...parts.slice(0, -1), `${parts.at(-1)}.md`];
-  if (file.some((part) => new TextEncoder().encode(part).length > MAX_PART_BYTES)) return { problem: "The name is too long." };
+  if (file.some((part) => new TextEncoder().encode(part).length > MAX_PART_BYTES)) return { problem: texts.nameTooLong };
   return { path: ["memory", ...file].join("/") };
 }
 
@@ -59,5 +61,5 @@ export function differingLines(theirs, mine) {
 
 /** Title of a note: a new one has no file yet. @param {string | undefined} path */
 export function titleOf(path) {
-  return path ?? "New note";
+  return path ?? texts.newNote;
 }

@@ -1,3 +1,5 @@
+import { texts } from "../texts/chat.js";
+
 /**
  * Why a run left no answer, in words. Pure.
  *
@@ -17,16 +19,16 @@ export function outcomeWords(outcome) {
   if (status === "ok")
     return {
       level: "info",
-      text: stopReason === "merged" ? "Answered together with another message." : "It ended without an answer to show.",
+      text: stopReason === "merged" ? texts.answeredTogetherAnother : texts.endedWithoutAnswer,
     };
-  if (code === "INTERRUPTED") return { level: "bad", text: "The gateway stopped during this answer." };
-  if (code === "ABORTED") return { level: "info", text: error ? `Stopped: ${error}` : "Stopped before there was an answer." };
-  if (code === "TIMEOUT") return { level: "bad", text: `The run took too long${error ? `: ${error}` : "."}` };
-  if (status === "error" && error) return { level: "bad", text: `The run failed: ${error}` };
-  return { level: "bad", text: "This question got no answer; why is not known any more." };
+  if (code === "INTERRUPTED") return { level: "bad", text: texts.gatewayStoppedDuring };
+  if (code === "ABORTED") return { level: "info", text: error ? texts.stopped(error) : texts.stoppedBeforeThere };
+  if (code === "TIMEOUT") return { level: "bad", text: texts.runTookToo(error ? `: ${error}` : ".") };
+  if (status === "error" && error) return { level: "bad", text: texts.runFailedOf(error) };
+  return { level: "bad", text: texts.questionGotNo };
 }
 
 /** Says that a message waits behind others of its conversation. @param {number} place 0: nothing is before it; -1: not known */
 export function queueWords(place) {
-  return `Waiting for its turn${place > 1 ? `: number ${place}` : place === 1 ? ": next" : ""}`;
+  return place > 1 ? texts.waitingAt(place) : place === 1 ? texts.waitingNext : texts.waiting;
 }

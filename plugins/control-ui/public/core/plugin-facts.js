@@ -1,4 +1,5 @@
-import { count, plural, span } from "./format.js";
+import { texts } from "../texts/parts.js";
+import { count, list, plural, span } from "./format.js";
 
 /**
  * Facts shown about plugins. Pure.
@@ -19,22 +20,22 @@ export const filters = /** @type {const} */ (["all", "trouble", "on", "off"]);
 
 /** @type {Readonly<Record<string, State>>} */
 const states = {
-  active: { word: "active", level: "ok" },
-  ready: { word: "loads when used", level: "" },
-  loading: { word: "loading", level: "busy" },
-  stopping: { word: "stopping", level: "busy" },
-  degraded: { word: "degraded", level: "warn" },
-  retrying: { word: "tries again", level: "warn" },
-  failed: { word: "failed", level: "bad" },
-  blocked: { word: "blocked", level: "bad" },
-  disabled: { word: "off", level: "" },
-  disposed: { word: "stopped", level: "" },
+  active: { word: texts.active, level: "ok" },
+  ready: { word: texts.loadsWhenUsed, level: "" },
+  loading: { word: texts.loading, level: "busy" },
+  stopping: { word: texts.stopping, level: "busy" },
+  degraded: { word: texts.degraded, level: "warn" },
+  retrying: { word: texts.triesAgain, level: "warn" },
+  failed: { word: texts.failed, level: "bad" },
+  blocked: { word: texts.blocked, level: "bad" },
+  disabled: { word: texts.off, level: "" },
+  disposed: { word: texts.stopped, level: "" },
 };
 
 /** A word and a colour for how a plugin is. @param {Plugin} plugin @returns {State} */
 export function stateOf({ runtime: { state, code }, hooks }) {
-  if (state === "blocked" && code === "quarantined") return { word: "quarantined", level: "bad" };
-  if (state === "active" && hooks.some(isResting)) return { word: "hooks rest", level: "warn" };
+  if (state === "blocked" && code === "quarantined") return { word: texts.quarantined, level: "bad" };
+  if (state === "active" && hooks.some(isResting)) return { word: texts.hooksRest, level: "warn" };
   return states[state] ?? { word: state, level: "" };
 }
 
@@ -58,15 +59,38 @@ export function placeOf({ error, runtime: { reason } }) {
 }
 
 /**
- * Command that installs a plugin by its npm name, the path of its folder or of an archive; undefined for a text that is none of them.
+ * Place that a plugin is installed from: `npm:<name>`, or the path of a folder or an archive; undefined for a text that is none of them.
  * @param {string} text
  */
-export function installCommand(text) {
+export function sourceOf(text) {
   const source = text.trim();
   if (source === "" || /\p{Cc}/u.test(source)) return undefined;
   const isPath = /^[./~]/.test(source) || source.endsWith(".tgz");
   if (!isPath && /^[a-z][a-z0-9+.-]*:/i.test(source) && !source.startsWith("npm:")) return undefined;
-  return `svc plugins install ${quoted(isPath || source.startsWith("npm:") ? source : `npm:${source}`)}`;
+  return isPath || source.startsWith("npm:") ? source : `npm:${source}`;
+}
+
+/** Command that installs a plugin from a place. @param {string} source */
+export function installCommand(source) {
+  return `svc plugins install ${quoted(source)}`;
+}
+
+/** Meanings of what plugins can ask for. @type {Readonly<Record<string, string>>} */
+const permissions = {
+  "hooks.conversation": texts.readsTextConversations,
+  "hooks.prompt": texts.changesModelTold,
+  "hooks.gate": texts.mayRefuseAgent,
+  "auth.provider": texts.decidesWhoCaller,
+  "http.public": texts.answersHttpRequests,
+  "rpc.admin": texts.callsMethodsAdministrators,
+  "fs.workspace": texts.readsWritesAgents,
+  exec: texts.startsPrograms,
+  net: texts.opensConnections,
+};
+
+/** @param {string} permission */
+export function permissionWords(permission) {
+  return Object.hasOwn(permissions, permission) ? `${permissions[permission]} (${permission})` : permission;
 }
 
 /** One word of a shell; a leading tilde stays open. @param {string} word */
@@ -81,10 +105,11 @@ export function notesOf({ runtime, hooks, diagnostics }, now) {
   const { hint, isolation, lastReload, reason } = runtime;
   return /** @type {string[]} */ (
     [
-      hint && `What to do: ${hint}.`,
-      isolation && `Runs in a ${isolation} of its own.`,
+      // A button beside it does what the hint says.
+      hint && runtime.state !== "disabled" && texts.whatToDo(hint),
+      isolation && texts.runsOwn(isolation),
       ...hooks.filter(isResting).map((hook) => restWords(hook, now)),
-      lastReload?.error && lastReload.error !== reason && `The last reload ${lastReload.status}: ${lastReload.error}`,
+      lastReload?.error && lastReload.error !== reason && texts.lastReload({ status: lastReload.status, error: lastReload.error }),
       ...diagnostics.filter(({ message }) => message !== reason).map(({ code, message }) => `${code}: ${message}`),
     ].filter(Boolean)
   );
@@ -98,9 +123,8 @@ function isResting({ state }) {
 /** @param {Hook} hook @param {number} now */
 function restWords({ hook, tap, failures, until, lastError }, now) {
   const name = tap === undefined ? hook : `${hook} (${tap})`;
-  const again =
-    until !== undefined && until > now ? ` It is called again in ${span(until - now)}.` : " It is tried again with the next call.";
-  return `The hook ${name} is not called after ${plural(failures, "failure")}: ${lastError ?? "no reason is known"}.${again}`;
+  const again = until !== undefined && until > now ? texts.calledAgain(span(until - now)) : texts.triedAgainNext;
+  return texts.hookNotCalled({ name, failures: plural(failures, texts.failures), lastError: lastError ?? texts.noReasonKnown, again });
 }
 
 /** Acts that help now, the most useful first. @param {Plugin} plugin @returns {Array<"enable" | "release" | "reload" | "disable">} */
@@ -128,35 +152,29 @@ export function shownOf(plugins, { f, q }) {
 /** Sentence with the numbers of plugins. @param {Plugin[]} plugins */
 export function sentenceOf(plugins) {
   const [on, troubled] = [plugins.filter(({ runtime }) => runtime.state !== "disabled").length, plugins.filter(isInTrouble).length];
-  const needs = troubled === 0 ? "" : ` ${count(troubled)} ${troubled === 1 ? "needs" : "need"} you.`;
-  return `${count(on)} of ${plural(plugins.length, "plugin")} on.${needs}`;
+  const needs = troubled === 0 ? "" : plural(troubled, texts.pluginsNeedYou);
+  return texts.pluginsOn({ on: count(on), plugins: plural(plugins.length, texts.plugins), needs });
 }
 
-/** Names of contributions by kind: singular and plural. @type {Readonly<Record<string, string>>} */
-const kinds = {
-  channels: "channel",
-  providers: "model provider",
-  embeddings: "embedding",
-  memoryBackends: "memory backend",
-  tools: "tool",
-  hooks: "hook",
-  hookPresets: "hook preset",
-  methods: "method",
-  routes: "HTTP route",
-  commands: "command",
-  services: "service",
-  events: "event",
-};
+/** @type {Readonly<Record<string, { one: string, other: string }>>} */
+const kinds = texts.contributions;
 
-/** Contributions by kind, those there are. @param {Record<string, string[]>} declared @returns {Array<{ kind: string, names: string[] }>} */
+/** Contributions by kind, those there are; `kind` names one or several, as many as there are. @param {Record<string, string[]>} declared @returns {Array<{ kind: string, names: string[] }>} */
 export function contributionsOf(declared) {
-  return Object.entries(declared).flatMap(([key, names]) => (names.length === 0 ? [] : [{ kind: kinds[key] ?? key, names }]));
+  return Object.entries(declared).flatMap(([key, names]) =>
+    names.length === 0 ? [] : [{ kind: plural(names.length, kindForms(key)).replace(/^\S+ /, ""), names }],
+  );
+}
+
+/** @param {string} key */
+function kindForms(key) {
+  return Object.hasOwn(kinds, key) ? /** @type {{ one: string, other: string }} */ (kinds[key]) : { other: `# ${key}` };
 }
 
 /** "2 tools, 1 channel": what goes when it is switched off. @param {Record<string, string[]>} declared */
 export function lossWords(declared) {
-  const parts = contributionsOf(declared).map(({ kind, names }) => plural(names.length, kind));
-  return parts.length === 0 ? "It adds nothing that others could miss." : `What it adds goes at once: ${parts.join(", ")}.`;
+  const parts = Object.entries(declared).flatMap(([key, names]) => (names.length === 0 ? [] : [plural(names.length, kindForms(key))]));
+  return parts.length === 0 ? texts.addsNothingOthers : texts.addsGoesOnce(list(parts));
 }
 
 /** Keys of its own config. @param {Record<string, any> | undefined} schema @returns {Array<{ key: string, text: string }>} */
@@ -165,7 +183,7 @@ export function configKeys(schema) {
     const { description, type, default: standard } = /** @type {Record<string, any>} */ (value ?? {});
     const parts = [
       description ?? (typeof type === "string" ? type : ""),
-      standard === undefined ? "" : `default ${JSON.stringify(standard)}`,
+      standard === undefined ? "" : texts.default(JSON.stringify(standard)),
     ];
     return { key, text: parts.filter(Boolean).join(" · ") };
   });

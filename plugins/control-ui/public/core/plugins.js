@@ -1,3 +1,4 @@
+import { texts } from "../texts/parts.js";
 import { request } from "./conn.js";
 import { newId } from "./env.js";
 import { createReading } from "./reading.js";
@@ -19,7 +20,7 @@ export function inspect(pluginId) {
 export async function setEnabled(pluginId, enabled) {
   const { warnings, restartRequired } = await request("plugins.setEnabled", { pluginId, enabled, idempotencyKey: newId() });
   await pluginList.read();
-  return restartRequired ? [...warnings, "It takes effect with the next start of the gateway."] : warnings;
+  return restartRequired ? [...warnings, texts.takesEffectNext] : warnings;
 }
 
 /** Loads the code on disk in place of the running instance. @param {string} pluginId @returns {Promise<void>} */

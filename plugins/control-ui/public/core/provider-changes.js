@@ -1,3 +1,4 @@
+import { texts } from "../texts/models.js";
 import { changeConfig } from "./config-write.js";
 import { request } from "./conn.js";
 import { ofTab } from "./env.js";
@@ -26,7 +27,7 @@ export async function addAndTest(draft, key, { made, onSaved }) {
   if (made !== undefined && made !== id) await removeProvider(made);
   const needsRestart = await addProvider(draft, key);
   onSaved(id);
-  if (needsRestart) throw new Error("It is written down, and in force after a restart of the gateway: svc gateway restart");
+  if (needsRestart) throw new Error(texts.writtenDownForce);
   const ref = await refToAsk(draft);
   const result = await testModel(ref, { isFile: isFile(draft) });
   if (result.ok && draft.isDefault) await makeDefault(ref);
@@ -63,17 +64,17 @@ async function refToAsk(draft) {
   const provider = status.providers.find((one) => one.id === id);
   const why =
     status.skipped.find((one) => one.provider === id)?.reason ?? (provider?.state === "unavailable" ? provider.reason : undefined);
-  if (!provider) throw new Error(`“${id}” is written down, but no plugin offers it: ${why ?? "see the plugins"}.`);
+  if (!provider) throw new Error(texts.writtenDownBut({ id, why: why ?? texts.seePlugins }));
   const typed = isFile(draft) ? fileModel(draft) : draft.model;
   const model = modelToAsk(typed, { defaultModel: provider.defaultModel, ids: models.map((/** @type {Model} */ one) => one.id) });
-  if (model === undefined) throw new Error(`“${id}” offers no model: ${await whyEmpty(id)}. Name one, or fix that, and test again.`);
+  if (model === undefined) throw new Error(texts.offersNoModel({ id, what: await whyEmpty(id) }));
   return `${id}/${model}`;
 }
 
 /** Asks the server of a provider why it lists nothing. @param {string} id */
 async function whyEmpty(id) {
   const { providers } = /** @type {ModelStatus} */ (await request("models.status", { probe: true }));
-  return providers.find((one) => one.id === id)?.reason ?? "its server lists none";
+  return providers.find((one) => one.id === id)?.reason ?? texts.serverListsNone;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { texts } from "../texts/models.js";
+
 /**
  * A provider of models in its form, and what of it goes into the config. The key is no part of the draft: it is typed, sent and forgotten. Pure.
  *
@@ -29,9 +31,9 @@ const FILES = "local";
 export const servers = [
   ["ollama", "Ollama", 11434],
   ["lmstudio", "LM Studio", 1234],
-  ["llamacpp", "llama.cpp server", 8080],
+  ["llamacpp", texts.llamaServer, 8080],
   ["vllm", "vLLM", 8000],
-  [FILES, "A model file (GGUF)"],
+  [FILES, texts.modelFile],
 ];
 
 /** @param {boolean} isDefault @returns {Draft} */
@@ -63,15 +65,15 @@ export function problemsOf(draft, { key, taken, written }) {
   const problems = {};
   if (isTaken) {
     const place = kind === "key" ? "vendor" : kind === "local" ? "server" : "id";
-    problems[place] = `“${id}” is set up already. Test it in the list, or remove it there first.`;
+    problems[place] = texts.setUpAlready(id);
   }
-  if (kind === "key" && key === "" && written !== id) problems.key = "The key is missing.";
-  if (/\s/.test(key)) problems.key = "A key has no spaces in it. Copy it again.";
-  if (kind === "address" && !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(id)) problems.id ??= "Small letters, digits, dots, _ and -, as lab.";
+  if (kind === "key" && key === "" && written !== id) problems.key = texts.keyMissing;
+  if (/\s/.test(key)) problems.key = texts.keyNoSpaces;
+  if (kind === "address" && !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(id)) problems.id ??= texts.smallLettersDigits;
   const address = draft.address.trim();
   if ((kind === "address" || (kind === "local" && !isFile(draft) && address !== "")) && !isAddress(address))
-    problems.address = "An address as http://host:8000/v1, without a user or a password.";
-  if (isFile(draft) && draft.file.trim() === "") problems.file = "A path on the gateway's machine, or hf:owner/repo/file.gguf.";
+    problems.address = texts.addressHttpHost;
+  if (isFile(draft) && draft.file.trim() === "") problems.file = texts.pathGatewayS;
   return problems;
 }
 

@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { texts } from "../texts/parts.js";
 import { isOnline } from "./store.js";
 
 const RETRY_MS = 1_000;
@@ -37,7 +38,7 @@ export function createReading(ask) {
   /** Ends the wait for an answer; what comes of it is dropped. */
   function cancel() {
     turns += 1;
-    failure.value = new Error("You ended the wait before the gateway had answered.");
+    failure.value = new Error(texts.youEndedWait);
   }
 
   return { answer, failure, readAt, read, cancel };

@@ -1,3 +1,5 @@
+import { texts } from "../texts/sign-in.js";
+
 /**
  * Says in words why a connection was refused, and the next step. Pure. `field` is `secret` where the gateway does not say which of the two it asks for.
  *
@@ -23,30 +25,29 @@ export function refusalOf(error, page) {
       return {
         kind: "secret",
         field,
-        reason: `The gateway refused this ${field}. Check that it is complete and belongs to this gateway.`,
+        reason: texts.gatewayRefusedCheck(field),
         isFailure: true,
       };
     case "AUTH_BOOTSTRAP_TOKEN_MISMATCH": {
-      const reason =
-        "This code has been used, or has run out. Show a new one where you are signed in, or sign in with the gateway's secret.";
+      const reason = texts.codeBeenUsed;
       return { kind: "secret", field: "secret", reason, isFailure: true };
     }
     case "AUTH_RATE_LIMITED": {
-      const reason = "Too many failed attempts from this address. The gateway refuses further ones until the time is over.";
+      const reason = texts.tooManyFailed;
       return { kind: "secret", field, reason, isFailure: true, retryAfterMs: error.retryAfterMs ?? 60_000 };
     }
     case "CONTROL_UI_ORIGIN_NOT_ALLOWED":
       return {
         kind: "other",
-        title: "This address is not allowed yet",
-        text: "The gateway accepts pages from its own addresses only. To allow this one, add the line to its config file, then try again:",
+        title: texts.addressNotAllowed,
+        text: texts.gatewayAcceptsPages,
         lines: [`gateway: { controlUi: { allowedOrigins: ["${page.origin}"] } }`],
       };
     case "PAIRING_REQUIRED":
       return {
         kind: "pairing",
-        title: "Waiting for approval",
-        text: "This browser is new to the gateway. Approve it on the gateway's machine; this page then continues by itself:",
+        title: texts.waitingApproval,
+        text: texts.browserNewGateway,
         lines: [`svc devices approve ${details.requestId ?? ""}`.trim()],
       };
     case "AUTH_DEVICE_TOKEN_MISMATCH":
@@ -54,14 +55,14 @@ export function refusalOf(error, page) {
       return {
         kind: "secret",
         field,
-        reason: "This browser's own token is not valid any more. Sign in with the gateway's secret.",
+        reason: texts.browserSOwn,
         isFailure: false,
       };
     case "DEVICE_IDENTITY_REQUIRED":
       return {
         kind: "other",
-        title: "This page needs HTTPS or a tunnel",
-        text: "From another machine the gateway accepts paired devices only, and a browser cannot prove that it is one over plain HTTP. Use HTTPS, or a tunnel that makes this browser local; run it, then open the address it forwards:",
+        title: texts.pageNeedsHttps,
+        text: texts.anotherMachineGateway,
         lines: [
           `ssh -N -L ${page.port || "18789"}:127.0.0.1:${page.port || "18789"} ${page.hostname}`,
           `http://127.0.0.1:${page.port || "18789"}/`,
@@ -70,13 +71,13 @@ export function refusalOf(error, page) {
     case "PROTOCOL_MISMATCH":
       return {
         kind: "version",
-        title: "A new version is running",
-        text: "This page is older or newer than the gateway. Reload it.",
+        title: texts.newVersionRunning,
+        text: texts.pageOlderNewer,
         lines: [],
       };
     case "gateway auth changed":
-      return { kind: "secret", field, reason: "The gateway's secret was changed. Sign in with the new one.", isFailure: false };
+      return { kind: "secret", field, reason: texts.gatewaySSecret, isFailure: false };
     default:
-      return { kind: "other", title: "The gateway refused the connection", text: error.message, lines: [] };
+      return { kind: "other", title: texts.gatewayRefusedConnection, text: error.message, lines: [] };
   }
 }

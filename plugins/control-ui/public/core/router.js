@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { texts } from "../texts/frame.js";
 
 /**
  * Everything worth sharing is in the hash, so any base path and any proxy will do.
@@ -8,24 +9,25 @@ import { signal } from "@preact/signals";
 
 /** Views by their names in an address, and the words for them. @type {Readonly<Record<string, string>>} */
 export const viewNames = {
-  overview: "Overview",
-  chat: "Chat",
-  explain: "Why did it say that",
-  sessions: "Sessions",
-  memory: "Memory",
-  channels: "Channels",
-  webhooks: "Webhooks",
-  plugins: "Plugins",
-  devices: "Devices",
-  agents: "Agents",
-  models: "Models",
-  schedule: "Schedule",
-  mcp: "MCP servers",
-  config: "Config",
-  usage: "Usage",
-  logs: "Logs",
-  audit: "Audit",
-  about: "About",
+  overview: texts.overview,
+  chat: texts.chat,
+  explain: texts.whyDidSay,
+  sessions: texts.sessions,
+  memory: texts.memory,
+  channels: texts.channels,
+  webhooks: texts.webhooks,
+  plugins: texts.plugins,
+  devices: texts.devices,
+  agents: texts.agents,
+  models: texts.models,
+  schedule: texts.schedule,
+  mcp: texts.mcpServers,
+  config: texts.config,
+  usage: texts.usage,
+  logs: texts.logs,
+  audit: texts.audit,
+  panel: texts.panel,
+  about: texts.about,
 };
 
 /**

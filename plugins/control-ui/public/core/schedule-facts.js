@@ -1,3 +1,4 @@
+import { texts } from "../texts/schedule.js";
 import { age, count, moment, plural, span } from "./format.js";
 
 /**
@@ -17,30 +18,39 @@ import { age, count, moment, plural, span } from "./format.js";
  * @typedef {{ word: string, level: "ok" | "info" | "warn" | "bad" | "busy" | "" }} State
  */
 
-const dayNames = ["Sundays", "Mondays", "Tuesdays", "Wednesdays", "Thursdays", "Fridays", "Saturdays", "Sundays"];
+const dayNames = [
+  texts.sundays,
+  texts.mondays,
+  texts.tuesdays,
+  texts.wednesdays,
+  texts.thursdays,
+  texts.fridays,
+  texts.saturdays,
+  texts.sundays,
+];
 const isNumber = /^\d{1,2}$/;
 
 /** A word and a colour for how a job is. @param {Job} job @returns {State} */
 export function stateOf({ enabled, state }) {
-  if (state.runningAtMs !== undefined) return { word: "running", level: "busy" };
-  if (state.forcedAtMs !== undefined) return { word: "waits to run", level: "busy" };
-  if (!enabled) return state.lastStatus === "error" ? { word: "off, failed", level: "bad" } : { word: "off", level: "" };
-  if (state.lastStatus === "error") return { word: "failed", level: "bad" };
-  if (state.lastStatus === "interrupted") return { word: "interrupted", level: "warn" };
-  if (state.lastStatus === "skipped") return { word: "skipped", level: "info" };
-  return state.lastStatus === "ok" ? { word: "ok", level: "ok" } : { word: "has not run", level: "" };
+  if (state.runningAtMs !== undefined) return { word: texts.running, level: "busy" };
+  if (state.forcedAtMs !== undefined) return { word: texts.waitsRun, level: "busy" };
+  if (!enabled) return state.lastStatus === "error" ? { word: texts.offFailed, level: "bad" } : { word: texts.off, level: "" };
+  if (state.lastStatus === "error") return { word: texts.failed, level: "bad" };
+  if (state.lastStatus === "interrupted") return { word: texts.interrupted, level: "warn" };
+  if (state.lastStatus === "skipped") return { word: texts.skipped, level: "info" };
+  return state.lastStatus === "ok" ? { word: texts.ok, level: "ok" } : { word: texts.notRun, level: "" };
 }
 
 /** Short facts of a job, in the order shown. @param {Job} job @param {number} now */
 export function factsOf({ agentId, enabled, nextRunAtMs, state }, now) {
   const { lastRunAtMs, lastDurationMs, consecutiveErrors } = state;
-  const next = !enabled || nextRunAtMs === undefined ? undefined : nextRunAtMs > now ? `next in ${span(nextRunAtMs - now)}` : "due now";
-  const took = lastDurationMs === undefined || lastDurationMs < 1_000 ? "" : `, took ${span(lastDurationMs)}`;
+  const next = !enabled || nextRunAtMs === undefined ? undefined : nextRunAtMs > now ? texts.nextIn(span(nextRunAtMs - now)) : texts.dueNow;
+  const took = lastDurationMs === undefined || lastDurationMs < 1_000 ? "" : texts.took(span(lastDurationMs));
   return /** @type {string[]} */ (
     [
       next,
-      lastRunAtMs === undefined ? undefined : `last ${age(lastRunAtMs, now)}${took}`,
-      consecutiveErrors > 1 ? `${count(consecutiveErrors)} failures in a row` : undefined,
+      lastRunAtMs === undefined ? undefined : texts.lastRun({ lastRunAtMs: age(lastRunAtMs, now), took }),
+      consecutiveErrors > 1 ? texts.failuresRow(count(consecutiveErrors)) : undefined,
       agentId,
     ].filter((fact) => fact !== undefined)
   );
@@ -48,8 +58,8 @@ export function factsOf({ agentId, enabled, nextRunAtMs, state }, now) {
 
 /** Times of a job in words; a crontab that has no short ones as it is written. @param {When} schedule */
 export function whenWords(schedule) {
-  if (schedule.kind === "at") return `once, ${moment(Date.parse(schedule.at))}`;
-  if (schedule.kind === "every") return `every ${intervalWords(schedule.everyMs)}`;
+  if (schedule.kind === "at") return texts.once(moment(Date.parse(schedule.at)));
+  if (schedule.kind === "every") return texts.every(intervalWords(schedule.everyMs));
   return `${cronWords(schedule.expr) ?? schedule.expr}${schedule.tz ? `, ${schedule.tz}` : ""}`;
 }
 
@@ -57,11 +67,11 @@ export function whenWords(schedule) {
 export function intervalWords(ms) {
   /** @type {Array<[number, string]>} */
   const units = [
-    [86_400_000, "d"],
-    [3_600_000, "h"],
-    [60_000, "min"],
-    [1_000, "s"],
-    [1, "ms"],
+    [86_400_000, texts.units.d],
+    [3_600_000, texts.units.h],
+    [60_000, texts.units.min],
+    [1_000, texts.units.s],
+    [1, texts.units.ms],
   ];
   let left = Math.max(0, Math.round(ms));
   const parts = [];
@@ -70,7 +80,7 @@ export function intervalWords(ms) {
     left -= amount * size;
     if (amount > 0) parts.push(`${amount} ${unit}`);
   }
-  return parts.join(" ") || "0 s";
+  return parts.join(" ") || `0 ${texts.units.s}`;
 }
 
 /** Words for the crontabs that people write most; undefined for another. @param {string} expr */
@@ -78,27 +88,27 @@ function cronWords(expr) {
   const [minute = "", hour = "", date, month, weekday = "", more] = expr.trim().split(/\s+/);
   if (more !== undefined || date !== "*" || month !== "*") return undefined;
   if (hour === "*" && weekday === "*") {
-    if (minute === "0") return "every hour";
-    if (minute.startsWith("*/") && isNumber.test(minute.slice(2))) return `every ${minute.slice(2)} min`;
+    if (minute === "0") return texts.everyHour;
+    if (minute.startsWith("*/") && isNumber.test(minute.slice(2))) return texts.everyMin(minute.slice(2));
   }
   const days = daysWords(weekday);
   if (!isNumber.test(minute) || !isNumber.test(hour) || days === undefined) return undefined;
-  return `${days} at ${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  return texts.daysAt({ days, hour: hour.padStart(2, "0"), minute: minute.padStart(2, "0") });
 }
 
 /** @param {string} weekday */
 function daysWords(weekday) {
-  if (weekday === "*") return "daily";
-  if (weekday === "1-5") return "on weekdays";
-  if (weekday === "0,6" || weekday === "6,0" || weekday === "6,7") return "at weekends";
+  if (weekday === "*") return texts.daily;
+  if (weekday === "1-5") return texts.weekdays;
+  if (weekday === "0,6" || weekday === "6,0" || weekday === "6,7") return texts.weekends;
   const name = isNumber.test(weekday) ? dayNames[Number(weekday)] : undefined;
-  return name && `on ${name}`;
+  return name && texts.onDays(name);
 }
 
 /** Describes the work of a job. @param {Job} job */
 export function workWords({ payload, delivery }) {
-  const tells = delivery?.mode === "announce" ? ", and tells the answer" : "";
-  return payload.kind === "agentTurn" ? `Asks in a session of its own${tells}` : "Leaves a line in the main session";
+  const tells = delivery?.mode === "announce" ? texts.tellsAnswer : "";
+  return payload.kind === "agentTurn" ? texts.asksSessionOwn(tells) : texts.leavesLineMain;
 }
 
 /** The text of a job. @param {Job} job */
@@ -108,10 +118,10 @@ export function textOf({ payload }) {
 
 /** Sentence with the number of jobs and the next run. @param {Status} status @param {number} now */
 export function sentenceOf({ enabled, jobs, running, nextWakeAtMs }, now) {
-  if (!enabled) return `${plural(jobs, "job")}. None is run: cron is switched off, or the gateway is in safe mode.`;
+  if (!enabled) return texts.noneRunCron(plural(jobs, texts.jobs));
   const next =
-    nextWakeAtMs === undefined ? "nothing is due" : nextWakeAtMs > now ? `the next in ${span(nextWakeAtMs - now)}` : "one is due now";
-  return `${plural(jobs, "job")}, ${running > 0 ? `${count(running)} running, ` : ""}${next}.`;
+    nextWakeAtMs === undefined ? texts.nothingDue : nextWakeAtMs > now ? texts.theNextIn(span(nextWakeAtMs - now)) : texts.oneDueNow;
+  return `${plural(jobs, texts.jobs)}, ${running > 0 ? texts.runningOf(count(running)) : ""}${next}.`;
 }
 
 /** Session in which a run has asked; those of the main session have none of their own. @param {Job} job @param {Run} run @param {string} defaultAgentId */
@@ -121,24 +131,24 @@ export function sessionOf({ id, agentId, sessionTarget }, { runId, status }, def
 
 /** Outcome of a run in words. @param {Run} run @returns {State} */
 export function runState({ status }) {
-  if (status === "ok") return { word: "ok", level: "ok" };
-  return status === "skipped" ? { word: "skipped", level: "info" } : { word: "failed", level: "bad" };
+  if (status === "ok") return { word: texts.ok, level: "ok" };
+  return status === "skipped" ? { word: texts.skipped, level: "info" } : { word: texts.failed, level: "bad" };
 }
 
 /** A word and a colour for the heartbeat of an agent. @param {Plan} plan @returns {State} */
 export function planState({ enabled, everyMs }) {
-  if (everyMs === 0) return { word: "not planned", level: "" };
-  return enabled ? { word: "on", level: "ok" } : { word: "off", level: "" };
+  if (everyMs === 0) return { word: texts.notPlanned, level: "" };
+  return enabled ? { word: texts.stateOn, level: "ok" } : { word: texts.off, level: "" };
 }
 
 /** Short facts of a heartbeat, in the order shown. @param {Plan} plan @param {number} now */
 export function planFacts({ enabled, everyMs, target, lastRunAt, nextRunAt }, now) {
   return /** @type {string[]} */ (
     [
-      everyMs === 0 ? undefined : `every ${intervalWords(everyMs)}`,
-      target === "none" ? "tells nobody" : `tells ${target}`,
-      enabled && nextRunAt !== undefined ? (nextRunAt > now ? `next in ${span(nextRunAt - now)}` : "due now") : undefined,
-      lastRunAt === undefined ? undefined : `last ${age(lastRunAt, now)}`,
+      everyMs === 0 ? undefined : texts.every(intervalWords(everyMs)),
+      target === "none" ? texts.tellsNobody : texts.tells(target),
+      enabled && nextRunAt !== undefined ? (nextRunAt > now ? texts.nextWakeIn(span(nextRunAt - now)) : texts.dueNow) : undefined,
+      lastRunAt === undefined ? undefined : texts.lastWake(age(lastRunAt, now)),
     ].filter((fact) => fact !== undefined)
   );
 }
@@ -146,12 +156,17 @@ export function planFacts({ enabled, everyMs, target, lastRunAt, nextRunAt }, no
 /** Describes the last heartbeat. @param {Beat} beat @param {number} now */
 export function beatWords({ agentId, status, reason, preview, ts }, now) {
   const words = /** @type {const} */ ({
-    sent: "had something to say",
-    "ok-empty": "found nothing to say",
-    "ok-token": "found nothing to say",
-    skipped: "was skipped",
-    failed: "failed",
+    sent: texts.hadSomethingSay,
+    "ok-empty": texts.foundNothingSay,
+    "ok-token": texts.foundNothingSay,
+    skipped: texts.wasSkipped,
+    failed: texts.failed,
   });
   const said = preview ?? reason;
-  return `The last one${agentId === undefined ? "" : ` (${agentId})`} ${words[status] ?? status}, ${age(ts, now)}${said ? `: ${said}` : "."}`;
+  return texts.lastHeartbeat({
+    agent: agentId === undefined ? "" : ` (${agentId})`,
+    outcome: words[status] ?? status,
+    time: age(ts, now),
+    words: said ? `: ${said}` : ".",
+  });
 }

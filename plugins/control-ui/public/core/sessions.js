@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { texts } from "../texts/frame.js";
 import { onEvent, onOnline, request } from "./conn.js";
 import { kept, newId } from "./env.js";
 import { defaultAgentId, defaultModel, mainSessionKey } from "./store.js";
@@ -51,8 +52,8 @@ export function sessionRow(key) {
 export function titleOf(row) {
   const own = row.label || row.derivedTitle || row.displayName;
   if (own) return own;
-  if (row.key === mainSessionKey.value) return "Main";
-  return /:chat-[0-9a-f]+$/.test(row.key) ? "New session" : row.key.replace(/^agent:[^:]+:/, "");
+  if (row.key === mainSessionKey.value) return texts.main;
+  return /:chat-[0-9a-f]+$/.test(row.key) ? texts.newSession : row.key.replace(/^agent:[^:]+:/, "");
 }
 
 /** Title of any key, also of one without a row. @param {string} key */

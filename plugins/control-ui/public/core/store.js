@@ -1,4 +1,5 @@
 import { computed, signal } from "@preact/signals";
+import { texts } from "../texts/frame.js";
 
 /**
  * Facts that more than one view reads. Events and answers write here, components only read.
@@ -6,7 +7,7 @@ import { computed, signal } from "@preact/signals";
  * @typedef {import("svc/sdk/client").ClientState} ClientState
  * @typedef {Extract<ClientState, {state: "connected"}>["hello"]} Hello
  * @typedef {{ id: string, name?: string, version?: string, state: string, enabled?: boolean, error?: string, origin?: string }} PluginInfo
- * @typedef {{ id: string, name?: string, provider: string, available?: boolean, unavailableReason?: string }} ModelInfo
+ * @typedef {{ id: string, name?: string, provider: string, available?: boolean, unavailableReason?: string, input?: string[] }} ModelInfo
  * @typedef {{ files?: number, chunks?: number, dirty?: boolean, syncing?: boolean, workspace?: string, lastError?: string, provider?: string,
  *   custom?: { searchMode?: string }, fileList?: Array<{ path: string, source?: string, mtime: number }> }} MemoryStatus
  * @typedef {{ ok?: boolean, ts?: number, uptimeMs?: number, version?: string, defaultAgentId?: string, [part: string]: unknown }} Health
@@ -34,6 +35,9 @@ export const defaultModel = signal(/** @type {{ provider: string, model: string 
 export const modelStatus = signal(/** @type {import("./model-facts.js").ModelStatus | undefined} */ (undefined));
 export const memory = signal(/** @type {MemoryStatus | undefined} */ (undefined));
 
+/** Requests that wait for a person's approval, oldest first. */
+export const approvals = signal(/** @type {import("./approval-facts.js").Approval[]} */ ([]));
+
 /** Devices that wait for somebody to approve them, by the name that each gives itself. */
 export const waitingDevices = signal(/** @type {Array<{ requestId: string, displayName?: string, clientId: string }>} */ ([]));
 
@@ -42,29 +46,29 @@ export const waitingPeople = signal(/** @type {import("./channel-facts.js").Requ
 
 /** Reason why writing is not possible now, as a sentence; undefined when it is. */
 export const readOnlyReason = computed(() => {
-  if (!isOnline.value) return "Not connected to the gateway";
+  if (!isOnline.value) return texts.notConnectedGateway;
   const scopes = hello.value?.auth.scopes ?? [];
-  return scopes.includes("operator.write") || scopes.includes("operator.admin") ? undefined : "This sign-in may only read";
+  return scopes.includes("operator.write") || scopes.includes("operator.admin") ? undefined : texts.signMayOnly;
 });
 
 /** Reason why resetting and deleting are not possible now; undefined when they are. */
 export const noAdminReason = computed(() => {
-  if (!isOnline.value) return "Not connected to the gateway";
-  return hello.value?.auth.scopes.includes("operator.admin") ? undefined : "This sign-in is not an administrator's";
+  if (!isOnline.value) return texts.notConnectedGateway;
+  return hello.value?.auth.scopes.includes("operator.admin") ? undefined : texts.signNotAdministrator;
 });
 
 /** Reason why answering requests for approval is not possible now; undefined when it is. */
 export const noApprovalReason = computed(() => {
-  if (!isOnline.value) return "Not connected to the gateway";
+  if (!isOnline.value) return texts.notConnectedGateway;
   const scopes = hello.value?.auth.scopes ?? [];
-  return scopes.includes("operator.approvals") || scopes.includes("operator.admin") ? undefined : "This sign-in may not answer approvals";
+  return scopes.includes("operator.approvals") || scopes.includes("operator.admin") ? undefined : texts.signMayNot;
 });
 
 /** Reason why letting people in is not possible now; undefined when it is. */
 export const noPairingReason = computed(() => {
-  if (!isOnline.value) return "Not connected to the gateway";
+  if (!isOnline.value) return texts.notConnectedGateway;
   const scopes = hello.value?.auth.scopes ?? [];
-  return scopes.includes("operator.pairing") || scopes.includes("operator.admin") ? undefined : "This sign-in may not let people in";
+  return scopes.includes("operator.pairing") || scopes.includes("operator.admin") ? undefined : texts.signMayNotLet;
 });
 
 export const mainSessionKey = computed(() => hello.value?.snapshot.sessionDefaults?.mainSessionKey ?? "agent:main:main");
@@ -73,8 +77,14 @@ export const defaultAgentId = computed(() => hello.value?.snapshot.sessionDefaul
 /** Name of the gateway's machine. */
 export const gatewayName = computed(() => String(hello.value?.snapshot.presence[0]?.host ?? location.host));
 
+/** Draws what plugins show at a place of the page; undefined until they show something. */
+export const Panels = signal(/** @type {any} */ (undefined));
+
 /** Now, moved on once a second while the page is visible; for ages and countdowns. */
 export const now = signal(Date.now());
 
 /** Uptime of the gateway, ms. */
-export const uptimeMs = computed(() => (hello.value?.snapshot.uptimeMs ?? 0) + Math.max(0, now.value - greetedAt.value));
+export const uptimeMs = computed(() => {
+  const seenAt = isOnline.value ? now.value : lastOnlineAt.value;
+  return (hello.value?.snapshot.uptimeMs ?? 0) + Math.max(0, seenAt - greetedAt.value);
+});

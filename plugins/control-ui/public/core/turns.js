@@ -1,3 +1,4 @@
+import { texts } from "../texts/parts.js";
 import { hitsOf } from "./places.js";
 
 /**
@@ -74,8 +75,19 @@ function turnFor(turns, key, seq) {
   return made;
 }
 
+/** Items of messages that stand for themselves: with each page of a long history all messages are gone through again. @type {WeakMap<Message, Item[]>} */
+const knownItems = new WeakMap();
+
 /** @param {Message} message @param {Map<string, Message>} results @returns {Item[]} */
 function itemsOf(message, results) {
+  const known = knownItems.get(message) ?? readItems(message, results);
+  // The result of a tool call stands in another message.
+  if (!known.some(({ kind }) => kind === "tool")) knownItems.set(message, known);
+  return known;
+}
+
+/** @param {Message} message @param {Map<string, Message>} results @returns {Item[]} */
+function readItems(message, results) {
   const id = message.__svc?.id ?? String(message.timestamp);
   const at = message.timestamp;
   const text = textOf(message.content);
@@ -95,9 +107,8 @@ function itemsOf(message, results) {
   for (const block of typeof message.content === "string" ? [] : message.content) {
     if (block.type === "toolCall") items.push(storedTool(block, message, results));
   }
-  if (message.aborted) items.push({ kind: "note", id: `${id}:stopped`, level: "info", text: "Stopped" });
-  if (message.stopReason === "error")
-    items.push({ kind: "note", id: `${id}:error`, level: "bad", text: "The answer was interrupted here" });
+  if (message.aborted) items.push({ kind: "note", id: `${id}:stopped`, level: "info", text: texts.stoppedLabel });
+  if (message.stopReason === "error") items.push({ kind: "note", id: `${id}:error`, level: "bad", text: texts.answerInterruptedHere });
   return items;
 }
 
@@ -120,10 +131,10 @@ export function questionOf(content) {
 /** @param {Block} block @returns {Part | undefined} */
 function partOf({ type, text = "", mimeType = "", fileName, data }) {
   const content = data ? { content: data } : {};
-  if (type === "image") return { kind: "image", name: fileName ?? "picture", type: mimeType, ...content };
-  if (type === "file") return { kind: "file", name: fileName || mimeType || "file", type: mimeType, ...content };
+  if (type === "image") return { kind: "image", name: fileName ?? texts.picture, type: mimeType, ...content };
+  if (type === "file") return { kind: "file", name: fileName || mimeType || texts.file, type: mimeType, ...content };
   const head = type === "text" ? fileHead.exec(text) : null;
-  return head ? { kind: "text", name: head[1] ?? "file", type: "text/plain", content: text.slice(head[0].length) } : undefined;
+  return head ? { kind: "text", name: head[1] ?? texts.file, type: "text/plain", content: text.slice(head[0].length) } : undefined;
 }
 
 /** @param {Part[]} parts @returns {Pick<UserItem, "images" | "files" | "parts">} */
@@ -156,7 +167,7 @@ function storedTool(block, message, results) {
   const id = block.id ?? "";
   const result = results.get(`${message.__svc?.runId ?? ""}\n${id}`);
   /** @type {ToolItem} */
-  const item = { kind: "tool", id, name: block.name ?? "tool", args: block.arguments, at: message.timestamp, state: "unknown" };
+  const item = { kind: "tool", id, name: block.name ?? texts.tool, args: block.arguments, at: message.timestamp, state: "unknown" };
   if (!result) return item;
   return { ...item, state: result.isError ? "error" : "ok", text: textOf(result.content), details: result.details };
 }
@@ -286,9 +297,16 @@ export function withoutText(run) {
  * @returns {Message[]}
  */
 export function mergeMessages(known, fresh) {
+  if (isBefore(fresh, known)) return [...fresh, ...known];
   const byId = new Map(known.map((m) => [m.__svc?.id, m]));
   for (const message of fresh) byId.set(message.__svc?.id, message);
   return [...byId.values()].sort((a, b) => (a.__svc?.seq ?? 0) - (b.__svc?.seq ?? 0));
+}
+
+/** True for one page of the history further back. @param {readonly Message[]} page @param {readonly Message[]} known */
+function isBefore(page, known) {
+  const numbers = [...page, ...known.slice(0, 1)].map((message) => message.__svc?.seq ?? Number.NaN);
+  return known.length > 0 && numbers.every((seq, i) => i === 0 || seq > (numbers[i - 1] ?? Number.NaN)) && !Number.isNaN(numbers[0]);
 }
 
 /**

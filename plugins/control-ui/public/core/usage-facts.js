@@ -1,4 +1,5 @@
-import { count, plural } from "./format.js";
+import { texts } from "../texts/parts.js";
+import { count, money, plural, shortDay } from "./format.js";
 
 /**
  * Facts shown about tokens and cost. Pure.
@@ -18,13 +19,9 @@ export function tokensOf({ input, output, cacheRead, cacheWrite }) {
   return input + output + cacheRead + cacheWrite;
 }
 
-const dollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD" });
-const smallDollars = new Intl.NumberFormat("en", { style: "currency", currency: "USD", maximumFractionDigits: 4 });
-
 /** "$1,204.50", with more digits where there is less than a cent. @param {number | undefined} usd */
 export function costWords(usd) {
-  if (usd === undefined) return "no price";
-  return usd > 0 && usd < 0.01 ? smallDollars.format(usd) : dollars.format(usd);
+  return usd === undefined ? texts.noPrice : money(usd);
 }
 
 /** Rows in the order shown: days newest first, others by what they cost, then by tokens. @param {Usage} usage */
@@ -59,26 +56,30 @@ export function tokensByDay({ from, to, rows }) {
 /** Sentence beneath the chart of days. @param {{ days: number[], tokens: number[] }} known @param {(day: number) => string} sayDay */
 export function daysSentence({ days, tokens }, sayDay) {
   const most = Math.max(0, ...tokens);
-  if (most === 0) return "No tokens on any of these days.";
+  if (most === 0) return texts.noTokensAny;
   const used = tokens.filter((one) => one > 0).length;
-  return `${plural(used, "day")} with use, at most ${plural(most, "token")} on ${sayDay(/** @type {number} */ (days[tokens.indexOf(most)]))}.`;
+  return texts.useMost({
+    used: plural(used, texts.days),
+    most: plural(most, texts.tokens),
+    sayDay: sayDay(/** @type {number} */ (days[tokens.indexOf(most)])),
+  });
 }
 
 /** A day as a person reads it; other names stay. @param {"day" | "agent" | "model"} by @param {string} name */
 export function nameWords(by, name) {
   const date = by === "day" ? new Date(`${name}T12:00:00`) : undefined;
   if (!date || Number.isNaN(date.getTime())) return name;
-  return date.toLocaleDateString([], { weekday: "short", day: "numeric", month: "long" });
+  return shortDay(date.getTime(), { weekday: "short" });
 }
 
 /** Sentence with the sums. @param {Usage} usage */
 export function sentenceOf({ total }) {
-  const failed = total.errors > 0 ? `, ${count(total.errors)} of them failed` : "";
-  return `${plural(total.runs, "run")}${failed}, ${plural(tokensOf(total), "token")}, ${total.costUsd === undefined ? "of unknown cost" : costWords(total.costUsd)}.`;
+  const failed = total.errors > 0 ? texts.themFailed(count(total.errors)) : "";
+  return `${plural(total.runs, texts.runs)}${failed}, ${plural(tokensOf(total), texts.tokens)}, ${total.costUsd === undefined ? texts.unknownCost : costWords(total.costUsd)}.`;
 }
 
 /** Says what the cost leaves out; undefined when it is whole. @param {Totals} total */
 export function unpricedWords({ unpriced }) {
   if (unpriced === 0) return undefined;
-  return `The price of ${plural(unpriced, "run")} is not known: the cost is at least what is shown.`;
+  return texts.priceNotKnown(plural(unpriced, texts.runs));
 }

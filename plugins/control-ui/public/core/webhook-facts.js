@@ -1,4 +1,5 @@
-import { plural, span } from "./format.js";
+import { texts } from "../texts/webhooks.js";
+import { list, plural, span } from "./format.js";
 
 /**
  * Facts shown about webhooks. Pure.
@@ -23,31 +24,31 @@ export const filters = /** @type {const} */ ({
 
 /** Sentence with the address and the number of rules. @param {Hooks} hooks @param {string} origin */
 export function sentenceOf({ enabled, path, mappings }, origin) {
-  if (!enabled) return "Webhooks are off: nothing is accepted, and every path answers 404.";
-  if (path === undefined) return "Webhooks are switched on, but they are not being served.";
-  const rules = mappings.length === 0 ? "no mappings yet" : plural(mappings.length, "mapping");
-  return `Accepted at ${origin}${path}, ${rules}.`;
+  if (!enabled) return texts.webhooksOffNothing;
+  if (path === undefined) return texts.webhooksSwitchedBut;
+  const rules = mappings.length === 0 ? texts.noMappingsYet : plural(mappings.length, texts.mappings);
+  return texts.accepted({ origin, path, rules });
 }
 
 /** Counts of accepted deliveries that are not simply done. @param {Counts} counts */
 export function countWords({ accepted, running, failed, expired }) {
   const parts = [
-    [accepted, "waiting"],
-    [running, "running"],
-    [failed, "failed"],
-    [expired, "expired"],
+    [accepted, texts.waiting],
+    [running, texts.running],
+    [failed, texts.failed],
+    [expired, texts.expired],
   ].flatMap(([count, word]) => (Number(count) > 0 ? [`${count} ${word}`] : []));
-  return parts.length === 0 ? "Nothing waits, and nothing has failed." : parts.join(", ");
+  return parts.length === 0 ? texts.nothingWaitsNothing : list(parts);
 }
 
 /** A word and a colour for where a delivery is. @param {Delivery} delivery @returns {{ word: string, level: "ok" | "info" | "warn" | "bad" | "busy" }} */
 export function stateOf({ state, result, attempt }) {
-  if (state === "accepted") return attempt > 0 ? { word: "tries again", level: "warn" } : { word: "waiting", level: "info" };
-  if (state === "running") return { word: "running", level: "busy" };
-  if (state === "expired") return { word: "expired", level: "bad" };
-  if (state === "failed") return { word: "failed", level: "bad" };
-  if (result?.status === "skipped") return { word: "skipped", level: "info" };
-  return result?.status === "error" ? { word: "run failed", level: "bad" } : { word: "done", level: "ok" };
+  if (state === "accepted") return attempt > 0 ? { word: texts.triesAgain, level: "warn" } : { word: texts.waiting, level: "info" };
+  if (state === "running") return { word: texts.running, level: "busy" };
+  if (state === "expired") return { word: texts.expired, level: "bad" };
+  if (state === "failed") return { word: texts.failed, level: "bad" };
+  if (result?.status === "skipped") return { word: texts.skipped, level: "info" };
+  return result?.status === "error" ? { word: texts.runFailed, level: "bad" } : { word: texts.done, level: "ok" };
 }
 
 /** Returns why it, or its last attempt, failed. @param {Delivery} delivery @returns {string | undefined} */
@@ -60,19 +61,24 @@ export function reasonOf({ result, steps }) {
 export function stepsOf({ steps }) {
   const { run, deliver, summary, heartbeat } = steps;
   const lines = [
-    run && { name: "Run", text: run.status === "ok" ? "answered" : `ended with ${String(run.code ?? run.status ?? "an error")}` },
-    deliver && { name: "Delivery", text: deliveryWords(deliver) },
-    summary && { name: "Summary", text: summary.as === "note" ? "left as a note in the main session" : "reported to the main session" },
-    heartbeat && { name: "Heartbeat", text: heartbeat.woken === true ? "asked for" : "not asked for" },
+    run && { name: texts.run, text: run.status === "ok" ? texts.answered : texts.ended(String(run.code ?? run.status ?? texts.error)) },
+    deliver && { name: texts.delivery, text: deliveryWords(deliver) },
+    summary && { name: texts.summary, text: summary.as === "note" ? texts.leftNoteMain : texts.reportedMainSession },
+    heartbeat && { name: texts.heartbeat, text: heartbeat.woken === true ? texts.asked : texts.notAsked },
   ];
   return /** @type {Array<{ name: string, text: string }>} */ (lines.filter(Boolean));
 }
 
 /** @param {Record<string, unknown>} deliver */
 function deliveryWords({ state, because, error }) {
-  if (typeof because === "string") return `not sent: ${because}`;
-  if (typeof error === "string") return `failed: ${error}`;
-  const words = /** @type {Record<string, string>} */ ({ done: "sent", pending: "on its way", failed: "failed", expired: "expired" });
+  if (typeof because === "string") return texts.notSent(because);
+  if (typeof error === "string") return texts.failedWith(error);
+  const words = /** @type {Record<string, string>} */ ({
+    done: texts.sent,
+    pending: texts.way,
+    failed: texts.failed,
+    expired: texts.expired,
+  });
   return words[String(state)] ?? String(state ?? "tried");
 }
 
@@ -86,24 +92,24 @@ export function actOf({ state, kind }) {
 /** "in 12 min", until the next try or the end of its time. @param {Delivery} delivery @param {number} now */
 export function nextWords({ state, notBefore, expiresAt }, now) {
   if (state !== "accepted") return undefined;
-  if (notBefore !== undefined && notBefore > now) return `next try in ${span(notBefore - now)}`;
-  return expiresAt > now ? `expires in ${span(expiresAt - now)}` : undefined;
+  if (notBefore !== undefined && notBefore > now) return texts.nextTry(span(notBefore - now));
+  return expiresAt > now ? texts.expires(span(expiresAt - now)) : undefined;
 }
 
 /** Credential that a path requires, in words. @param {Mapping["verify"]} verify */
 export function doorWords(verify) {
   if (!verify) return "token";
-  return verify.mode === "instead" ? `signature (${verify.provider})` : `token and signature (${verify.provider})`;
+  return verify.mode === "instead" ? texts.signature(verify.provider) : texts.tokenSignature(verify.provider);
 }
 
 /** Describes a mapping in words. @param {Mapping} mapping */
 export function mappingWords({ action, agentId, forEach, transform, source, isUnsafe }) {
-  const who = agentId === undefined ? "the default agent" : `agent ${agentId}`;
-  const parts = [action === "wake" ? `wakes ${who}` : `runs ${who}`];
-  if (forEach !== undefined) parts.push(`one for each of ${forEach}`);
-  if (source !== undefined) parts.push(`only source ${source}`);
+  const who = agentId === undefined ? texts.defaultAgent : texts.agent(agentId);
+  const parts = [action === "wake" ? texts.wakes(who) : texts.runsAgent(who)];
+  if (forEach !== undefined) parts.push(texts.oneEach(forEach));
+  if (source !== undefined) parts.push(texts.onlySource(source));
   if (transform !== undefined) parts.push(transform);
-  if (isUnsafe) parts.push("payload unframed");
+  if (isUnsafe) parts.push(texts.payloadUnframed);
   return parts.join(" · ");
 }
 
@@ -125,9 +131,9 @@ const MIN_TOKEN = 16;
 
 /** Problem of a token for senders; undefined for a good one. @param {string} token */
 export function tokenProblem(token) {
-  if (token === "") return "Senders need a token: write one, or have one made.";
-  if (/[^\x21-\x7e]/.test(token)) return "Expected letters, digits and signs, without a space.";
-  return token.length < MIN_TOKEN ? `Expected at least ${MIN_TOKEN} characters.` : undefined;
+  if (token === "") return texts.sendersNeedToken;
+  if (/[^\x21-\x7e]/.test(token)) return texts.expectedLettersDigits;
+  return token.length < MIN_TOKEN ? texts.expectedLeastCharacters(MIN_TOKEN) : undefined;
 }
 
 /** Problems of webhooks that no mapping already shows. @param {Hooks} hooks */

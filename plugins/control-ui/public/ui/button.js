@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { html } from "../core/html.js";
+import { texts } from "../texts/frame.js";
 import { Check, Copy } from "./icons.js";
 
 /**
@@ -31,13 +32,13 @@ export function Button({ onClick, kind = "", icon, label, blocked, children, typ
  * Copies text; the outcome appears on the button itself.
  * @param {{ text: string, label?: string, kind?: string, hidesWord?: boolean }} props
  */
-export function CopyButton({ text, label = "Copy", kind = "quiet slim", hidesWord = false }) {
+export function CopyButton({ text, label = texts.copy, kind = "quiet slim", hidesWord = false }) {
   const [state, setState] = useState("");
   const copy = async () => {
-    setState((await copyText(text)) ? "Copied" : "Select and copy by hand");
+    setState((await copyText(text)) ? texts.copied : texts.selectCopyHand);
     setTimeout(() => setState(""), 2_000);
   };
-  const icon = state === "Copied" ? Check : Copy;
+  const icon = state === texts.copied ? Check : Copy;
   if (hidesWord && state === "") return html`<${Button} kind=${kind} icon=${icon} label=${label} onClick=${copy} />`;
   return html`<${Button} kind=${kind} icon=${icon} label=${state || label} onClick=${copy}><span role="status">${state || label}</span><//>`;
 }
@@ -45,7 +46,7 @@ export function CopyButton({ text, label = "Copy", kind = "quiet slim", hidesWor
 /** A command in a box with its copy button. @param {{ command: string }} props */
 export function Command({ command }) {
   // The box scrolls sideways when the command is long, so the keyboard must reach it.
-  return html`<div class="command"><code tabindex="0">${command}</code><${CopyButton} text=${command} label="Copy command" hidesWord=${true} /></div>`;
+  return html`<div class="command"><code tabindex="0">${command}</code><${CopyButton} text=${command} label=${texts.copyCommand} hidesWord=${true} /></div>`;
 }
 
 /** Over plain http a page has no clipboard; an old way is left. @param {string} text */

@@ -1,7 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
+import { short } from "../core/format.js";
 import { html } from "../core/html.js";
 import { theme } from "../core/look.js";
+import { texts } from "../texts/parts.js";
 
 /** @typedef {{ xs: number[], ys: Array<number | null>, from: number, to: number, most: (most: number | null) => [number, number] }} Plotted `xs` in epoch seconds */
 
@@ -23,7 +25,7 @@ export function Chart({ title, sentence, plotted, say, sayX, isBars = false }) {
     /** @param {any} u */
     const point = ({ cursor: { idx }, data }) => {
       const value = idx === null || idx === undefined ? null : data[1][idx];
-      setPointed(value === null || value === undefined ? "" : `${say(value)} at ${sayX(data[0][idx])}`);
+      setPointed(value === null || value === undefined ? "" : texts.valueAt({ value: say(value), place: sayX(data[0][idx]) }));
     };
     plot.current = new uPlot(optionsOf(place, { latest, sayX, isBars, point }), dataOf(latest.current), place);
     const resize = new ResizeObserver(() => plot.current.setSize({ width: place.clientWidth, height: HEIGHT }));
@@ -103,9 +105,7 @@ function isLonely(u, series, first, last) {
   return drawn === 1;
 }
 
-const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-
 /** Half a run is none: places between whole numbers have no label. @param {number} value */
 function shortly(value) {
-  return Number.isInteger(value) ? short.format(value) : "";
+  return Number.isInteger(value) ? short(value) : "";
 }

@@ -2,6 +2,8 @@ import { signal } from "@preact/signals";
 import { render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../core/html.js";
+import { connection } from "../core/store.js";
+import { texts } from "../texts/parts.js";
 import { Button } from "./button.js";
 
 /**
@@ -36,10 +38,17 @@ function DialogHost() {
   return html`<${AskDialog} key=${shown} ask=${shown} />`;
 }
 
+function isSignedOut() {
+  return connection.value.state === "refused";
+}
+
 /** @param {{ label: string, children?: any, kind?: string, onClose?: () => void }} props */
 export function Dialog({ label, children, kind = "dialog", onClose = closeDialog }) {
   const ref = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  // Nobody could reach the sign-in behind it; it opens again, with all that was typed, afterwards.
+  const isAway = isSignedOut();
   useLayoutEffect(() => {
+    if (isAway) return undefined;
     const element = ref.current;
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
     element?.showModal();
@@ -47,10 +56,10 @@ export function Dialog({ label, children, kind = "dialog", onClose = closeDialog
       element?.close();
       if (before?.isConnected) before.focus();
     };
-  }, []);
+  }, [isAway]);
   /** @param {MouseEvent} event */
   const clickOutside = (event) => event.target === ref.current && onClose();
-  return html`<dialog ref=${ref} class=${kind} aria-label=${label} onClose=${onClose} onClick=${clickOutside}>${children}</dialog>`;
+  return html`<dialog ref=${ref} class=${kind} aria-label=${label} onClose=${() => isSignedOut() || onClose()} onClick=${clickOutside}>${children}</dialog>`;
 }
 
 /** @param {{ ask: Ask }} props */
@@ -86,8 +95,8 @@ function AskDialog({ ask: question }) {
       }
       ${error && html`<p class="notice bad" role="alert">${error}</p>`}
       <div class="actions">
-        <${Button} onClick=${closeDialog} autofocus=${!field}>Cancel<//>
-        <${Button} type="submit" kind=${isDanger ? "danger" : "primary"}>${isBusy ? "Working…" : action}<//>
+        <${Button} onClick=${closeDialog} autofocus=${!field}>${texts.cancel}<//>
+        <${Button} type="submit" kind=${isDanger ? "danger" : "primary"}>${isBusy ? texts.working : action}<//>
       </div>
     </form>
   <//>`;

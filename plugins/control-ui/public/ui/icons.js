@@ -2,10 +2,10 @@ import { html } from "../core/html.js";
 
 /** 20 px line icons in the colour of the text. They say nothing to a screen reader: the word stands beside them or in a label. */
 
-/** @param {string} d @param {number} [width] @returns {() => any} */
-function icon(d, width = 1.8) {
+/** @param {string} d @param {number} [width] @param {string} [look] `turns`: points another way where lines run from right to left @returns {() => any} */
+function icon(d, width = 1.8, look = undefined) {
   return () =>
-    html`<svg viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width=${width} stroke-linecap="round"
+    html`<svg class=${look} viewBox="0 0 24 24" width="20" height="20" fill="none" stroke="currentColor" stroke-width=${width} stroke-linecap="round"
       stroke-linejoin="round" aria-hidden="true"><path d=${d} /></svg>`;
 }
 
@@ -37,9 +37,9 @@ export const Stop = icon("M7 7h10v10H7z");
 export const Copy = icon("M9 9h10v11H9zM5 15V4h10");
 export const Check = icon("M5 12.5l4.5 4.5L19 7");
 export const Close = icon("M6 6l12 12M18 6L6 18");
-export const Back = icon("M15 5l-7 7 7 7");
+export const Back = icon("M15 5l-7 7 7 7", undefined, "turns");
 export const Down = icon("M12 5v14M6 13l6 6 6-6");
-export const Open = icon("M9 5l7 7-7 7");
+export const Open = icon("M9 5l7 7-7 7", undefined, "turns");
 export const More = icon("M6 12h.01M12 12h.01M18 12h.01", 2.8);
 export const Pin = icon("M9 4h6l-1 6 3 3v2H7v-2l3-3-1-6zM12 15v6");
 export const Archive = icon("M4 5h16v4H4zM6 9v10h12V9M10 13h4");

@@ -1,10 +1,10 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../core/html.js";
+import { WindowedBlocks } from "./window.js";
 
 /** Few enough to be drawn between two frames, on a slow machine too. */
-const BLOCK_ROWS = 20;
-const PAGE_BLOCK_ROWS = 4;
-const MARGIN = "500px 0px";
+const BLOCK_ROWS = 6;
+const PAGE_BLOCK_ROWS = 2;
 const NEAR_END_PX = 24;
 /** A scroll event this soon after a wheel, touch, key or drag is the reader's own; flicks roll on for a while. */
 const INTENT_MS = 1_500;
@@ -27,14 +27,12 @@ export function LongList({ rows, draw, rowHeight, label, isFollowing, onFollow, 
   useLayoutEffect(() => {
     if (wish.current) jumpToEnd(scroller.current);
   });
-  const blocks = blocksOf(rows);
+  const blocks = useMemo(() => blocksOf(rows), [rows]);
+  const drawRows = useCallback((/** @type {Row[]} */ list) => list.map(draw), [draw]);
   return html`<div ref=${scroller} class=${`long-list ${kind}`} tabindex="0" role="region" aria-label=${label}>
     <div>
       ${children}
-      ${blocks.map(
-        ({ id, list }, i) =>
-          html`<${Block} key=${id} root=${scroller} height=${list.length * rowHeight} isLast=${i >= blocks.length - 2} draw=${() => list.map(draw)} />`,
-      )}
+      <${WindowedBlocks} blocks=${blocks} draw=${drawRows} rowHeight=${rowHeight} root=${scroller} isAtEnd=${isFollowing} />
     </div>
   </div>`;
 }
@@ -59,69 +57,23 @@ function blocksOf(rows) {
 /**
  * List of a page, in its order: what is far from the view is empty space.
  *
- * @template Row
- * @param {{ rows: Row[], draw: (row: Row) => any, rowHeight: number, kind?: string }} props `rowHeight`: of a row that was not drawn yet, px
+ * @template {object} Row
+ * @param {{ rows: Row[], draw: (row: Row) => any, rowHeight: number, kind?: string }} props `draw`: the same function as long as it draws the same; `rowHeight`: of
+ *   a row that was not drawn yet, px
  */
 export function PageList({ rows, draw, rowHeight, kind = "" }) {
   const root = useRef(/** @type {HTMLElement | null} */ (null));
   root.current ??= document.getElementById("main");
-  const starts = Array.from({ length: Math.ceil(rows.length / PAGE_BLOCK_ROWS) }, (_, i) => i * PAGE_BLOCK_ROWS);
-  return starts.map((from) => {
-    const list = rows.slice(from, from + PAGE_BLOCK_ROWS);
-    const content = () => html`<ul class=${`rows ${kind}`}>${list.map(draw)}</ul>`;
-    return html`<${Block} key=${from} root=${root} height=${list.length * rowHeight} isLast=${from < 6 * PAGE_BLOCK_ROWS} draw=${content} />`;
-  });
-}
-
-/**
- * Rows while they are near the view, otherwise empty space of the height they had.
- * @param {{ draw: () => any, height: number, isLast: boolean, root: { current: HTMLElement | null } }} props `isLast`: drawn wherever the view is
- */
-function Block({ draw, height, isLast, root }) {
-  const ref = useRef(/** @type {HTMLElement | null} */ (null));
-  const estimate = useRef(height);
-  estimate.current = height;
-  /** Height that it had when it was drawn, as long as it holds as many rows. */
-  const drawn = useRef({ estimate: 0, px: 0 });
-  const [isNear, setNear] = useState(false);
-  const wanted = useRef(false);
-  useEffect(() => {
-    const watcher = new IntersectionObserver(
-      (entries) => {
-        const entry = entries.at(-1);
-        // A row with the focus stays.
-        if (!entry || (!entry.isIntersecting && ref.current?.contains(document.activeElement))) return;
-        if (!entry.isIntersecting) drawn.current = { estimate: estimate.current, px: entry.boundingClientRect.height };
-        wanted.current = entry.isIntersecting;
-        if (entry.isIntersecting) inAFrame(() => setNear(wanted.current));
-        else setNear(false);
-      },
-      { root: root.current, rootMargin: MARGIN },
-    );
-    watcher.observe(/** @type {HTMLElement} */ (ref.current));
-    return () => watcher.disconnect();
-  }, []);
-  const isDrawn = isNear || isLast;
-  // Before the paint: for one frame without a height everything below would jump.
-  useLayoutEffect(() => {
-    const px = drawn.current.estimate === height && drawn.current.px > 0 ? drawn.current.px : height;
-    if (ref.current) ref.current.style.height = isDrawn ? "" : `${px}px`;
-  }, [isDrawn, height]);
-  return html`<div ref=${ref} class="block">${isDrawn ? draw() : null}</div>`;
-}
-
-/** @type {Array<() => void>} */
-const due = [];
-
-/** Does one piece of work a frame, the newest first: what is in the view now came last. @param {() => void} work */
-export function inAFrame(work) {
-  due.push(work);
-  if (due.length === 1) requestAnimationFrame(doNext);
-}
-
-function doNext() {
-  due.pop()?.();
-  if (due.length > 0) requestAnimationFrame(doNext);
+  const blocks = useMemo(
+    () =>
+      Array.from({ length: Math.ceil(rows.length / PAGE_BLOCK_ROWS) }, (_, id) => ({
+        id,
+        list: rows.slice(id * PAGE_BLOCK_ROWS, (id + 1) * PAGE_BLOCK_ROWS),
+      })),
+    [rows],
+  );
+  const drawRows = useCallback((/** @type {Row[]} */ list) => html`<ul class=${`rows ${kind}`}>${list.map(draw)}</ul>`, [draw, kind]);
+  return html`<${WindowedBlocks} blocks=${blocks} draw=${drawRows} rowHeight=${rowHeight} root=${root} />`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { html } from "../core/html.js";
+import { texts } from "../texts/parts.js";
 import { Button } from "./button.js";
 
 const SHOWN_CHARS = 4_096;
@@ -9,5 +10,5 @@ export function LongText({ text, label }) {
   const [isWhole, setWhole] = useState(false);
   const isLong = text.length > SHOWN_CHARS;
   return html`<pre tabindex="0" role=${label ? "group" : undefined} aria-label=${label}>${isLong && !isWhole ? `${text.slice(0, SHOWN_CHARS)}…` : text}</pre>
-    ${isLong && !isWhole && html`<${Button} kind="slim" onClick=${() => setWhole(true)}>Show all<//>`}`;
+    ${isLong && !isWhole && html`<${Button} kind="slim" onClick=${() => setWhole(true)}>${texts.showAll}<//>`}`;
 }

@@ -2,6 +2,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { html } from "../core/html.js";
 import { readMarkdown } from "../core/markdown.js";
 import { linkPlaces, parsePlace } from "../core/places.js";
+import { texts } from "../texts/parts.js";
 import { CopyButton } from "./button.js";
 import { SourceChip } from "./sources.js";
 
@@ -9,16 +10,16 @@ import { SourceChip } from "./sources.js";
  * Markdown to elements through the table below. There is no way from text to HTML: raw HTML and images appear as the text they are.
  *
  * @typedef {import("../core/markdown.js").Token} Token
- * @typedef {{ agentId?: string | undefined }} Context
+ * @typedef {{ agentId?: string | undefined, top?: number | undefined }} Context `top`: the one level of headings, when it is not that of a chat
  */
 
 /** Above this only what follows the last safe cut is read again while a text grows. */
 const LARGE_CHARS = 30_000;
 
 /**
- * @param {{ text: string, agentId?: string | undefined }} props
+ * @param {{ text: string, agentId?: string | undefined, top?: number | undefined }} props
  */
-export function Markdown({ text, agentId }) {
+export function Markdown({ text, agentId, top }) {
   const head = useRef({ text: "", tokens: /** @type {Token[]} */ ([]) });
   const tokens = useMemo(() => {
     const cut = text.length > LARGE_CHARS ? stableCut(text) : 0;
@@ -26,7 +27,7 @@ export function Markdown({ text, agentId }) {
     if (head.current.text !== stable) head.current = { text: stable, tokens: readMarkdown(stable) };
     return [...head.current.tokens, ...readMarkdown(text.slice(cut))];
   }, [text]);
-  return html`<div class="md">${blocks(tokens, { agentId })}</div>`;
+  return html`<div class="md">${blocks(tokens, { agentId, top })}</div>`;
 }
 
 /**
@@ -80,7 +81,7 @@ function block(token, key, context) {
 
 /** The page has its own first two levels. @param {any} t @param {number} key @param {Context} context */
 function heading(t, key, context) {
-  const tag = `h${Math.min(6, t.depth + 2)}`;
+  const tag = `h${context.top ?? Math.min(6, t.depth + 2)}`;
   return html`<${tag} key=${key}>${inlines(t.tokens, context)}<//>`;
 }
 
@@ -88,7 +89,7 @@ function heading(t, key, context) {
 function codeBlock(t, key) {
   const language = /^[\w+#.-]{1,20}/.exec(t.lang ?? "")?.[0] ?? "";
   return html`<div key=${key} class="code">
-    <div class="code-bar"><span>${language || "text"}</span><${CopyButton} text=${t.text} label="Copy" /></div>
+    <div class="code-bar"><span>${language || "text"}</span><${CopyButton} text=${t.text} label=${texts.copy} /></div>
     <pre tabindex="0"><code>${t.text}</code></pre>
   </div>`;
 }
@@ -97,7 +98,7 @@ function codeBlock(t, key) {
 function list(t, key, context) {
   const items = t.items.map((/** @type {any} */ item, /** @type {number} */ i) => {
     const box = item.task
-      ? html`<input type="checkbox" disabled checked=${item.checked} aria-label=${item.checked ? "done" : "open"} /> `
+      ? html`<input type="checkbox" disabled checked=${item.checked} aria-label=${item.checked ? texts.done : texts.open} /> `
       : null;
     const inner = item.tokens.filter((/** @type {any} */ child) => child.type !== "checkbox");
     return html`<li key=${i} class=${item.task ? "task" : undefined}>${box}${blocks(inner, context)}</li>`;
@@ -110,7 +111,7 @@ function table(t, key, context) {
   /** @param {any} cell @param {number} i @param {string} tag */
   const cell = (cell, i, tag) =>
     html`<${tag} key=${i} class=${cell.align ? `to-${cell.align}` : undefined}>${inlines(cell.tokens, context)}<//>`;
-  return html`<div key=${key} class="table" tabindex="0" role="region" aria-label="Table">
+  return html`<div key=${key} class="table" tabindex="0" role="region" aria-label=${texts.table}>
     <table>
       <thead><tr>${t.header.map((/** @type {any} */ c, /** @type {number} */ i) => cell(c, i, "th"))}</tr></thead>
       <tbody>${t.rows.map((/** @type {any[]} */ row, /** @type {number} */ r) => html`<tr key=${r}>${row.map((c, i) => cell(c, i, "td"))}</tr>`)}</tbody>

@@ -1,8 +1,12 @@
 import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../core/html.js";
+import { isRightToLeft } from "../core/look.js";
 
-/** @typedef {{ word: string, icon: any, href?: string, blocked?: string | undefined, run?: () => unknown }} Entry */
+/**
+ * @typedef {{ word: string, icon: any, href?: string, blocked?: string | undefined, isDanger?: boolean,
+ *   run?: () => unknown }} Entry
+ */
 
 /** The one open menu of this kind; it is made when it is opened and gone when it is closed. @type {HTMLElement | undefined} */
 let host;
@@ -54,14 +58,14 @@ function Menu({ button, label, entries, onClose }) {
 }
 
 /** @param {{ entry: Entry, onDone: () => void }} props */
-function Item({ entry: { word, icon: Icon, href, blocked, run }, onDone }) {
+function Item({ entry: { word, icon: Icon, href, blocked, isDanger, run }, onDone }) {
   if (href) return html`<a role="menuitem" href=${href} onClick=${onDone}><${Icon} />${word}</a>`;
   const act = () => {
     if (blocked) return;
     onDone();
     run?.();
   };
-  return html`<button type="button" role="menuitem" aria-disabled=${blocked ? "true" : undefined} title=${blocked} onClick=${act}><${Icon} />${word}</button>`;
+  return html`<button type="button" role="menuitem" class=${isDanger ? "danger" : undefined} aria-disabled=${blocked ? "true" : undefined} title=${blocked} onClick=${act}><${Icon} />${word}</button>`;
 }
 
 /** @param {HTMLElement} menu @returns {HTMLElement[]} */
@@ -74,5 +78,6 @@ function place(menu, button) {
   const at = button.getBoundingClientRect();
   const { width, height } = menu.getBoundingClientRect();
   menu.style.top = `${Math.max(8, at.bottom + height + 8 > innerHeight ? at.top - height - 4 : at.bottom + 4)}px`;
-  menu.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
+  const start = isRightToLeft() ? at.right - width : at.left;
+  menu.style.left = `${Math.max(8, Math.min(start, innerWidth - width - 8))}px`;
 }

@@ -2,9 +2,15 @@ import { useState } from "preact/hooks";
 import { html } from "../core/html.js";
 import { chatHome, isHelpOpen, isNeedsOpen, isPaletteOpen, startNewSession } from "../core/keys.js";
 import { setTheme, theme } from "../core/look.js";
+import { keyOf, panelAddress } from "../core/panel-facts.js";
+import { tabs } from "../core/panels.js";
 import { chatAddress, go, route } from "../core/router.js";
 import { recent, stopSession, titleOf } from "../core/sessions.js";
 import { defaultAgentId, noAdminReason, readOnlyReason } from "../core/store.js";
+import { texts } from "../texts/palette.js";
+// Soon after the page is there, as this is.
+import "../views/panels/start.js";
+import { iconOf } from "../views/panels/icon.js";
 import { Dialog } from "./dialog.js";
 import {
   Bars,
@@ -56,14 +62,14 @@ export default function Palette() {
     else return;
     event.preventDefault();
   };
-  return html`<${Dialog} label="Search and commands" kind="palette" onClose=${close}><div>
+  return html`<${Dialog} label=${texts.searchCommands} kind="palette" onClose=${close}><div>
     <input role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${shown[current] ? `p-${shown[current].id}` : undefined}
-      aria-label="Go to a view or a session, or run a command" placeholder="Views, sessions, commands" autofocus autocomplete="off" value=${text}
+      aria-label=${texts.goViewSession} placeholder=${texts.viewsSessionsCommands} autofocus autocomplete="off" value=${text}
       onInput=${(/** @type {any} */ e) => {
         setText(e.currentTarget.value);
         setAt(0);
       }} onKeyDown=${key} />
-    <ul id="palette-list" role="listbox" aria-label="Results">${shown.map(
+    <ul id="palette-list" role="listbox" aria-label=${texts.results}>${shown.map(
       (
         entry,
         i,
@@ -71,7 +77,7 @@ export default function Palette() {
         onPointerMove=${() => i !== current && setAt(i)}>
         <${entry.icon} /><span class="cut">${entry.word}</span>${entry.note && html`<span class="muted small">${entry.note}</span>`}
       </li>`,
-    )}${shown.length === 0 && html`<li role="option" aria-selected="false" aria-disabled="true" class="muted">Nothing matches</li>`}</ul>
+    )}${shown.length === 0 && html`<li role="option" aria-selected="false" aria-disabled="true" class="muted">${texts.nothingMatches}</li>`}</ul>
   </div><//>`;
 }
 
@@ -79,29 +85,30 @@ export default function Palette() {
 function entries() {
   const inChat = route.value.view === "chat" ? route.value.rest : undefined;
   return [
-    { id: "overview", word: "Overview", note: "g o", icon: Home, run: () => go("#/overview") },
-    { id: "chat", word: "Chat", note: "g c", icon: Chat, run: () => go(chatHome()) },
-    { id: "sessions", word: "Sessions", note: "g s", icon: List, run: () => go("#/sessions") },
-    { id: "memory", word: "Memory", note: "g m", icon: Note, run: () => go("#/memory") },
-    { id: "channels", word: "Channels", note: "g n", icon: People, run: () => go("#/channels") },
-    { id: "webhooks", word: "Webhooks", note: "g w", icon: Hook, run: () => go("#/webhooks") },
-    { id: "plugins", word: "Plugins", note: "g p", icon: Plug, run: () => go("#/plugins") },
-    { id: "devices", word: "Devices", note: "g d", icon: Phone, run: () => go("#/devices") },
-    { id: "agents", word: "Agents", note: "g a", icon: Person, run: () => go("#/agents") },
-    { id: "models", word: "Models", note: "g e", icon: Chip, run: () => go("#/models") },
-    { id: "schedule", word: "Schedule", note: "g t", icon: Time, run: () => go("#/schedule") },
-    { id: "mcp", word: "MCP servers", note: "g v", icon: Server, run: () => go("#/mcp") },
-    { id: "config", word: "Config", note: "g f", icon: Sliders, run: () => go("#/config") },
-    { id: "logs", word: "Logs", note: "g l", icon: Lines, run: () => go("#/logs") },
-    { id: "usage", word: "Usage", note: "g u", icon: Bars, run: () => go("#/usage") },
-    { id: "audit", word: "Audit", icon: Shield, run: () => go("#/audit") },
-    { id: "about", word: "About", icon: Info, run: () => go("#/about") },
-    ...(readOnlyReason.value ? [] : [{ id: "new", word: "New session", note: "n", icon: Plus, run: startNewSession }]),
-    ...(inChat && !readOnlyReason.value ? [{ id: "stop", word: "Stop the answer", icon: Stop, run: () => void stopSession(inChat) }] : []),
-    ...(noAdminReason.value ? [] : [{ id: "add-model", word: "Add a provider of models", icon: Plus, run: () => go("#/models?add=1") }]),
-    { id: "theme", word: `Appearance: ${nextTheme()}`, icon: Info, run: () => setTheme(nextTheme()) },
-    { id: "needs", word: "Needs you", note: "y", icon: Warn, run: () => (isNeedsOpen.value = true) },
-    { id: "keys", word: "Keyboard keys", note: "?", icon: Key, run: () => (isHelpOpen.value = true) },
+    { id: "overview", word: texts.overview, note: "g o", icon: Home, run: () => go("#/overview") },
+    { id: "chat", word: texts.chat, note: "g c", icon: Chat, run: () => go(chatHome()) },
+    { id: "sessions", word: texts.sessions, note: "g s", icon: List, run: () => go("#/sessions") },
+    { id: "memory", word: texts.memory, note: "g m", icon: Note, run: () => go("#/memory") },
+    { id: "channels", word: texts.channels, note: "g n", icon: People, run: () => go("#/channels") },
+    { id: "webhooks", word: texts.webhooks, note: "g w", icon: Hook, run: () => go("#/webhooks") },
+    { id: "plugins", word: texts.plugins, note: "g p", icon: Plug, run: () => go("#/plugins") },
+    { id: "devices", word: texts.devices, note: "g d", icon: Phone, run: () => go("#/devices") },
+    { id: "agents", word: texts.agents, note: "g a", icon: Person, run: () => go("#/agents") },
+    { id: "models", word: texts.models, note: "g e", icon: Chip, run: () => go("#/models") },
+    { id: "schedule", word: texts.schedule, note: "g t", icon: Time, run: () => go("#/schedule") },
+    { id: "mcp", word: texts.mcpServers, note: "g v", icon: Server, run: () => go("#/mcp") },
+    { id: "config", word: texts.config, note: "g f", icon: Sliders, run: () => go("#/config") },
+    { id: "logs", word: texts.logs, note: "g l", icon: Lines, run: () => go("#/logs") },
+    { id: "usage", word: texts.usage, note: "g u", icon: Bars, run: () => go("#/usage") },
+    { id: "audit", word: texts.audit, icon: Shield, run: () => go("#/audit") },
+    { id: "about", word: texts.about, icon: Info, run: () => go("#/about") },
+    ...tabs.value.map((panel) => ({ id: `t-${keyOf(panel)}`, word: panel.label, icon: iconOf(panel), run: () => go(panelAddress(panel)) })),
+    ...(readOnlyReason.value ? [] : [{ id: "new", word: texts.newSession, note: "n", icon: Plus, run: startNewSession }]),
+    ...(inChat && !readOnlyReason.value ? [{ id: "stop", word: texts.stopAnswer, icon: Stop, run: () => void stopSession(inChat) }] : []),
+    ...(noAdminReason.value ? [] : [{ id: "add-model", word: texts.addProviderModels, icon: Plus, run: () => go("#/models?add=1") }]),
+    { id: "theme", word: texts.appearance(nextTheme()), icon: Info, run: () => setTheme(nextTheme()) },
+    { id: "needs", word: texts.needsYou, note: "y", icon: Warn, run: () => (isNeedsOpen.value = true) },
+    { id: "keys", word: texts.keyboardKeys, note: "?", icon: Key, run: () => (isHelpOpen.value = true) },
     ...(recent.value ?? []).map((row) => ({
       id: `s-${row.key}`,
       word: titleOf(row),

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { html } from "../core/html.js";
+import { texts } from "../texts/parts.js";
 import { Waiting } from "./states.js";
 
 /** @typedef {typeof import("../core/qr.js").qrOf} Draw */
@@ -18,9 +19,9 @@ export function QrCode({ text, label }) {
     );
   }, []);
   const code = useMemo(() => draw?.qrOf(text), [draw, text]);
-  if (isMissing) return html`<p role="alert">The code could not be drawn: a file of this page is missing. Reload the page.</p>`;
-  if (!draw) return html`<${Waiting} rows=${2} label="Drawing the code" />`;
-  if (!code) return html`<p role="alert">The text is too long for a QR code.</p>`;
+  if (isMissing) return html`<p role="alert">${texts.codeCouldNot}</p>`;
+  if (!draw) return html`<${Waiting} rows=${2} label=${texts.drawingCode} />`;
+  if (!code) return html`<p role="alert">${texts.textTooLong}</p>`;
   const { size, path } = code;
   return html`<svg class="qr" viewBox=${`0 0 ${size} ${size}`} role="img" aria-label=${label} shape-rendering="crispEdges">
     <rect width=${size} height=${size} /><path d=${path} />

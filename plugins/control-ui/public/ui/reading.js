@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { clock } from "../core/format.js";
 import { html } from "../core/html.js";
 import { isOnline, lastOnlineAt } from "../core/store.js";
+import { texts } from "../texts/parts.js";
 import { Button, Command } from "./button.js";
 import { Failure, Notice, Waiting } from "./states.js";
 
@@ -17,7 +18,7 @@ export function Head({ title, sentence, readAt = 0, children }) {
   return html`<div class="head">
     <div class="stack tight-head">
       <h1>${title}</h1>
-      ${sentence && html`<p class="muted">${sentence}${!isOnline.value && ` As of ${clock(readAt || lastOnlineAt.value)}.`}</p>`}
+      ${sentence && html`<p class="muted">${sentence}${!isOnline.value && texts.asOf(clock(readAt || lastOnlineAt.value))}</p>`}
     </div>
     ${children}
   </div>`;
@@ -40,12 +41,12 @@ export function Standing({ reading, onRetry, what, plugin, rows = 4 }) {
 export function Trouble({ error, what, plugin, onRetry }) {
   const { code, detailCode, message = "" } = /** @type {any} */ (error);
   if (code === "FORBIDDEN" || detailCode === "FORBIDDEN" || /missing scope/.test(message)) {
-    return html`<${Notice}>This sign-in is not allowed to see ${what}.<//>`;
+    return html`<${Notice}>${texts.signNotAllowed(what)}<//>`;
   }
   if (plugin !== undefined && /unknown method/.test(message)) {
-    return html`<${Notice}><p>The ${plugin} plugin is not running on this gateway.</p><${Command} command=${`svc plugins enable ${plugin}`} /><//>`;
+    return html`<${Notice}><p>${texts.pluginNotRunning(plugin)}</p><${Command} command=${`svc plugins enable ${plugin}`} /><//>`;
   }
-  return html`<${Failure} what=${`The ${what} could not be read.`} error=${error} onRetry=${onRetry} />`;
+  return html`<${Failure} what=${texts.couldNotRead(what)} error=${error} onRetry=${onRetry} />`;
 }
 
 /** @param {{ rows: number, onCancel: () => void }} props */
@@ -57,6 +58,6 @@ function Loading({ rows, onCancel }) {
   }, []);
   return html`<section class="panel"><div class="inside padded stack">
     <${Waiting} rows=${rows} />
-    ${isLong && html`<p class="muted small line" role="status">Still waiting. <${Button} kind="slim" onClick=${onCancel}>Cancel<//></p>`}
+    ${isLong && html`<p class="muted small line" role="status">${texts.stillWaiting} <${Button} kind="slim" onClick=${onCancel}>${texts.cancel}<//></p>`}
   </div></section>`;
 }

@@ -2,6 +2,7 @@ import { html } from "../core/html.js";
 import { formatPlace, sessionOfPath } from "../core/places.js";
 import { fileAddress } from "../core/router.js";
 import { defaultAgentId } from "../core/store.js";
+import { texts } from "../texts/parts.js";
 import { Chat, File } from "./icons.js";
 
 /** @typedef {import("../core/places.js").Place} Place */
@@ -10,9 +11,9 @@ import { Chat, File } from "./icons.js";
 export function SourceChip({ place, agentId }) {
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
   const isSession = sessionOfPath(place.path) !== undefined;
-  const words = isSession ? "Conversation" : formatPlace({ ...place, path: shortPath(place.path) });
+  const words = isSession ? texts.conversation : formatPlace({ ...place, path: shortPath(place.path) });
   return html`<a class="chip" href=${fileAddress(place, agent)} title=${place.path}>
-    <${isSession ? Chat : File} /><span class="sr-only">Source </span><span class="cut">${words}</span>
+    <${isSession ? Chat : File} /><span class="sr-only">${texts.source} </span><span class="cut">${words}</span>
   </a>`;
 }
 

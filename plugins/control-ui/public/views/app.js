@@ -1,18 +1,19 @@
-import { effect, signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
-import { base, buildId, ofTab } from "../core/env.js";
+import { effect } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { buildId, ofTab } from "../core/env.js";
+import { needsCount } from "../core/facts.js";
 import { html } from "../core/html.js";
 import { isHelpOpen, isNeedsOpen, isPaletteOpen } from "../core/keys.js";
 import { styled } from "../core/look.js";
-import { chatAddress, isInMemory, replace, route } from "../core/router.js";
-import { lastChatKey, running } from "../core/sessions.js";
+import { chatAddress, isInMemory, replace, route, viewNames } from "../core/router.js";
+import { lastChatKey, running, titleOfKey, unreadCount } from "../core/sessions.js";
 import { connection, hasNewBuild, health, hello, isOnline } from "../core/store.js";
+import { texts } from "../texts/frame.js";
 import { Button } from "../ui/button.js";
-import { Notice, Waiting } from "../ui/states.js";
+import { Later, Notice, prefetch, Waiting } from "../ui/states.js";
 import { BottomBar, Header, Rail } from "./frame.js";
-import { startTitle } from "./title.js";
 
-/** Views by name; each is fetched when it is first seen. @type {Record<string, Load>} */
+/** Views by name; each is fetched when it is first seen. @type {Record<string, import("../ui/states.js").Load>} */
 const views = {
   overview: () => import("./overview.js"),
   chat: () => styled(import("./chat/page.js")),
@@ -31,6 +32,7 @@ const views = {
   usage: () => styled(import("./usage/page.js")),
   logs: () => styled(import("./logs/page.js")),
   audit: () => styled(import("./audit/page.js")),
+  panel: () => styled(import("./panels/page.js")),
   about: () => import("./about.js"),
 };
 const overlays = {
@@ -39,9 +41,6 @@ const overlays = {
   help: () => import("../ui/key-help.js"),
   needs: () => styled(import("./needs/panel.js")),
 };
-
-/** A module of this build is gone: the gateway serves another one. */
-const isBroken = signal(false);
 
 // An empty address means: whatever matters most now.
 effect(() => {
@@ -58,30 +57,37 @@ export function App() {
   const isReachable = isOnline.value;
   useEffect(() => {
     // A gateway that is just starting or away has no files to give; the next connection is soon enough.
-    if (!isReachable || fetched.has(overlays.palette)) return;
-    const timer = setTimeout(() => void fetchView(overlays.palette), PREFETCH_AFTER_MS);
+    if (!isReachable) return;
+    const timer = setTimeout(() => void prefetch(overlays.palette), PREFETCH_AFTER_MS);
     return () => clearTimeout(timer);
   }, [isReachable]);
   const mustSignIn = connection.value.state === "refused" || !hello.value;
+  // Where the sign-in will likely be taken, the rail stands there from the first paint on: nothing moves when the connection is made.
+  const isAlone = mustSignIn && !(isFirstAttempt() && (ofTab.get("token") || lastChatKey()));
   return html`
-    <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
+    <a class="skip" href="#main" onClick=${skip}>${texts.skipContent}</a>
     <${Header} />
-    ${!mustSignIn && html`<${Rail} />`}
-    <main id="main" tabindex="-1" class=${mustSignIn ? "alone" : ""}>
-      ${(hasNewBuild.value || isBroken.value) && html`<${NewBuild} />`}
-      ${mustSignIn ? html`<${Gate} />` : html`<${CurrentView} />`}
+    ${!isAlone && html`<${Rail} />`}
+    <main id="main" tabindex="-1" class=${isAlone ? "alone" : ""}>
+      ${hasNewBuild.value && html`<${NewBuild} />`}
+      ${mustSignIn && html`<${Gate} />`}
+      ${hello.value && html`<div class="shown-view" hidden=${mustSignIn}><${CurrentView} /></div>`}
     </main>
-    ${!mustSignIn && html`<${BottomBar} />`}
-    ${isPaletteOpen.value && !mustSignIn && html`<${Lazy} load=${overlays.palette} />`}
-    ${isHelpOpen.value && html`<${Lazy} load=${overlays.help} />`}
-    ${isNeedsOpen.value && !mustSignIn && html`<${Lazy} load=${overlays.needs} />`}
+    ${!isAlone && html`<${BottomBar} />`}
+    ${isPaletteOpen.value && !mustSignIn && html`<${Later} load=${overlays.palette} />`}
+    ${isHelpOpen.value && html`<${Later} load=${overlays.help} />`}
+    ${isNeedsOpen.value && !mustSignIn && html`<${Later} load=${overlays.needs} />`}
   `;
 }
 
 /** The first attempt is quick: only when it fails there is something to say. */
+function isFirstAttempt() {
+  return connection.value.state === "connecting" && connection.value.attempt === 1;
+}
+
 function Gate() {
-  const isTrying = connection.value.state === "connecting" && connection.value.attempt === 1;
-  return isTrying ? html`<div class="page"><${Waiting} label="Connecting" /></div>` : html`<${Lazy} load=${overlays.signIn} />`;
+  if (isFirstAttempt()) return html`<div class="page"><${Waiting} label=${texts.connecting} /></div>`;
+  return html`<${Later} load=${overlays.signIn} isPage=${true} />`;
 }
 
 function CurrentView() {
@@ -90,51 +96,35 @@ function CurrentView() {
   const load = Object.hasOwn(views, view) ? views[view] : undefined;
   if (view === "") return html`<${Waiting} />`;
   if (!load) {
-    return html`<div class="page"><${Notice} level="warn"><p>There is no page at this address.</p>
-      <p><a href="#/overview">Go to the overview</a></p><//></div>`;
+    return html`<div class="page"><${Notice} level="warn"><p>${texts.thereNoPage}</p>
+      <p><a href="#/overview">${texts.goOverview}</a></p><//></div>`;
   }
-  return html`<${Lazy} key=${view} load=${load} />`;
+  return html`<${Later} key=${view} load=${load} isPage=${true} />`;
 }
 
-/** @typedef {() => Promise<{ default: any }>} Load */
-
-/** Views that were fetched already; they are drawn at once. @type {Map<Load, any>} */
-const fetched = new Map();
-
-/** @param {Load} load */
-async function fetchView(load) {
-  try {
-    const { default: View } = await load();
-    fetched.set(load, View);
-    return View;
-  } catch {
-    void noteMissingFile();
-    return undefined;
-  }
+/** @param {string} fields */
+function isTyped(fields) {
+  return (
+    document.querySelector(".tray-files") !== null ||
+    [...document.querySelectorAll(fields)].some((field) => /** @type {HTMLInputElement} */ (field).value !== "")
+  );
 }
 
-/** A file that is missing while the gateway answers belongs to another build; a gateway that is away has none to give. */
-async function noteMissingFile() {
-  const page = await fetch(base, { cache: "no-store" }).catch(() => undefined);
-  if (page?.ok) isBroken.value = true;
-}
-
-/** @param {{ load: Load }} props */
-function Lazy({ load }) {
-  const [View, setView] = useState(() => fetched.get(load));
-  const isReachable = isOnline.value;
-  useEffect(() => {
-    if (!View) void fetchView(load).then((found) => found && setView(() => found));
-  }, [isReachable]);
-  return View ? html`<${View} />` : html`<div class="page"><${Waiting} /></div>`;
+/** Asks first where something may be lost. The composer keeps its text, a search its address. */
+async function reload() {
+  const go = () => location.reload();
+  if (!isTyped("dialog :is(textarea,input),main :is(textarea:not(.composer *),input:not([type=search],[type=checkbox],[type=file]))"))
+    return go();
+  const title = texts.reloadSomethingTyped;
+  const text = texts.unsavedNotesFiles;
+  const module = await import("../ui/dialog.js").catch(() => undefined);
+  if (module) module.ask({ title, text, action: texts.reload, isDanger: true, run: go });
+  else if (confirm(`${title} ${text}`)) go();
 }
 
 /** Reloads only when nothing is typed and nothing is being written, and once per build. */
 function reloadWhenIdle() {
-  const isTyped =
-    document.querySelector(".tray-files") !== null ||
-    [...document.querySelectorAll("textarea, input")].some((field) => /** @type {HTMLInputElement} */ (field).value !== "");
-  if (isTyped || running.value.length > 0 || ofTab.get("reloaded") === buildId) return;
+  if (isTyped("textarea,input") || running.value.length > 0 || ofTab.get("reloaded") === buildId) return;
   ofTab.set("reloaded", buildId);
   location.reload();
 }
@@ -142,8 +132,8 @@ function reloadWhenIdle() {
 function NewBuild() {
   useEffect(reloadWhenIdle, []);
   return html`<div class="bar" role="status">
-    <span>A new version of this page is available.</span>
-    <${Button} kind="primary slim" onClick=${() => location.reload()}>Reload<//>
+    <span>${texts.newVersionPage}</span>
+    <${Button} kind="primary slim" blocked=${isOnline.value ? undefined : texts.notConnectedGateway} onClick=${reload}>${texts.reload}<//>
   </div>`;
 }
 
@@ -151,4 +141,43 @@ function NewBuild() {
 function skip(event) {
   event.preventDefault();
   document.getElementById("main")?.focus();
+}
+
+/** The tab says what is open, how much is unread or needs somebody, and by a dot on the icon whether something is wrong. */
+function startTitle() {
+  const icon = /** @type {HTMLLinkElement | null} */ (document.getElementById("icon"));
+  const plain = icon?.href ?? "";
+  effect(() => {
+    const waiting = unreadCount.value + needsCount.value;
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${titleNow()} · svc`;
+  });
+  effect(() => {
+    if (!icon) return;
+    const isLost = hello.value !== undefined && connection.value.state !== "connected";
+    const mark = isLost ? "--bad" : needsCount.value > 0 ? "--warn" : undefined;
+    const wanted = mark ? dotted(getComputedStyle(document.documentElement).getPropertyValue(mark)) : plain;
+    // Setting the same address again would fetch it again.
+    if (icon.href !== wanted) icon.href = wanted;
+  });
+}
+
+function titleNow() {
+  const { view, rest } = route.value;
+  if (view === "chat") return titleOfKey(rest);
+  if (view === "memory" && rest === "new") return texts.newNote;
+  if (view === "memory") return rest.split("/").at(-1) || texts.memory;
+  return Object.hasOwn(viewNames, view) ? viewNames[view] : texts.controlUi;
+}
+
+/** The icon as a data address with a dot in the corner. @param {string} colour a computed `light-dark()` or plain colour */
+function dotted(colour) {
+  const probe = document.createElement("i");
+  probe.style.color = colour;
+  document.body.append(probe);
+  const plain = getComputedStyle(probe).color;
+  const accent = getComputedStyle(document.documentElement).accentColor;
+  probe.remove();
+  const ground = accent === "auto" ? "gray" : accent;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="${ground}"/><path d="M9 16h5l3-6 2 12 2-6h2" fill="none" stroke="white" stroke-width="2.5" stroke-linecap="round" stroke-linejoin="round"/><circle cx="25" cy="7" r="7" fill="${plain}" stroke="white" stroke-width="2"/></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

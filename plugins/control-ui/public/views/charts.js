@@ -3,6 +3,7 @@ import { columnOf, followFigures, points } from "../core/figures.js";
 import { charts, fromZero, SHOWN_MS, sentenceOf } from "../core/figures-facts.js";
 import { clock } from "../core/format.js";
 import { html } from "../core/html.js";
+import { texts } from "../texts/charts.js";
 import { Chart } from "../ui/chart.js";
 
 /** @typedef {import("../core/figures-facts.js").ChartFacts} ChartFacts */
@@ -11,7 +12,7 @@ import { Chart } from "../ui/chart.js";
 export default function Charts() {
   useEffect(followFigures, []);
   return html`<section class="panel" aria-labelledby="charts">
-    <header><h2 id="charts">Last 30 minutes</h2><span class="muted small">While this page is seen</span></header>
+    <header><h2 id="charts">${texts.lastMinutes}</h2><span class="muted small">${texts.whilePageSeen}</span></header>
     <div class="inside charts">${charts.map((facts) => html`<${Figure} key=${facts.figure} facts=${facts} />`)}</div>
   </section>`;
 }

@@ -6,7 +6,8 @@ import { chatHome, isNeedsOpen, isPaletteOpen } from "../core/keys.js";
 import { isNarrow } from "../core/look.js";
 import { isInMemory, route, viewNames } from "../core/router.js";
 import { lastChatKey, titleOfKey, unreadCount } from "../core/sessions.js";
-import { connection, gatewayName, hello, isRestarting, mainSessionKey, now } from "../core/store.js";
+import { connection, gatewayName, hello, isRestarting, mainSessionKey, now, Panels } from "../core/store.js";
+import { texts } from "../texts/frame.js";
 import { Button } from "../ui/button.js";
 import {
   Back,
@@ -48,14 +49,14 @@ export function Header() {
     ${hello.value && html`<${NeedsYou} />`}
     ${
       hello.value &&
-      html`<${Button} kind="quiet find" icon=${Search} label="Search and commands" onClick=${() => (isPaletteOpen.value = true)} />`
+      html`<${Button} kind="quiet find" icon=${Search} label=${texts.searchCommands} onClick=${() => (isPaletteOpen.value = true)} />`
     }
     <${Connection} />
   </header>`;
 }
 
 function Mark() {
-  return html`<a class="mark" href="#/overview" aria-label="svc, overview">
+  return html`<a class="mark" href="#/overview" aria-label=${texts.svcOverview}>
     <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
       <rect width="32" height="32" rx="8" />
       <path d="M9 16h5l3-6 2 12 2-6h2" />
@@ -66,18 +67,18 @@ function Mark() {
 
 /** @param {{ view: string }} props */
 function BackLink({ view }) {
-  if (view !== "memory") return html`<a class="button quiet icon" href="#/sessions" aria-label="All sessions"><${Back} /></a>`;
-  return html`<${Button} kind="quiet" icon=${Back} label="Back" onClick=${() => history.back()} />`;
+  if (view !== "memory") return html`<a class="button quiet icon" href="#/sessions" aria-label=${texts.allSessions}><${Back} /></a>`;
+  return html`<${Button} kind="quiet" icon=${Back} label=${texts.back} onClick=${() => history.back()} />`;
 }
 
 function NeedsYou() {
   const count = needsCount.value;
   // Announced when the number changes; the region has to be there before.
-  return html`<span class="sr-only" aria-live="polite">${count > 0 ? `Needs you: ${count}` : ""}</span>
+  return html`<span class="sr-only" aria-live="polite">${count > 0 ? texts.needsYouCount(count) : ""}</span>
     ${
       count > 0 &&
-      html`<${Button} kind="slim needs" icon=${Warn} label=${`Needs you: ${count}`} aria-haspopup="dialog" onClick=${() => (isNeedsOpen.value = true)}>
-        <span class="wide">Needs you</span> ${count}<//>`
+      html`<${Button} kind="slim needs" icon=${Warn} label=${texts.needsYouCount(count)} aria-haspopup="dialog" onClick=${() => (isNeedsOpen.value = true)}>
+        <span class="wide">${texts.needsYou}</span> ${count}<//>`
     }`;
 }
 
@@ -86,22 +87,25 @@ function Connection() {
   const { mark, word } = wordsOf(state);
   return html`<div class="connection">
     <span role="status" class="state"><i class=${`dot ${mark}`}></i><span>${word}</span></span>
-    ${state.state === "waiting" && html`<${Button} kind="slim" onClick=${tryNow}>Try now<//>`}
+    ${state.state === "waiting" && html`<${Button} kind="slim" onClick=${tryNow}>${texts.tryNow}<//>`}
   </div>`;
 }
 
 /** @param {import("../core/store.js").ClientState} state @returns {{ mark: string, word: any }} */
 function wordsOf(state) {
-  if (state.state === "connected") return { mark: "ok", word: "Connected" };
-  if (state.state === "refused") return { mark: "warn", word: "Signed out" };
+  if (state.state === "connected") return { mark: "ok", word: texts.connected };
+  if (state.state === "refused") return { mark: "warn", word: texts.signedOut };
   if (state.state === "waiting") {
-    if (state.restarting || isRestarting.value) return { mark: "busy", word: "Restarting…" };
+    if (state.restarting || isRestarting.value) return { mark: "busy", word: texts.restarting };
     const seconds = Math.max(1, Math.ceil((state.retryAtMs - now.value) / 1000));
     // The seconds are for eyes: read out each second they would drown everything else.
-    return { mark: "bad", word: html`<span class="wide">Connection lost. </span><span aria-hidden="true">Next try in ${seconds} s</span>` };
+    return {
+      mark: "bad",
+      word: html`<span class="wide">${texts.connectionLost} </span><span aria-hidden="true">${texts.nextTryS(seconds)}</span>`,
+    };
   }
-  if (state.state === "closed") return { mark: "", word: "Not connected" };
-  return { mark: "busy", word: hello.value ? "Reconnecting…" : "Connecting…" };
+  if (state.state === "closed") return { mark: "", word: texts.notConnected };
+  return { mark: "busy", word: hello.value ? texts.reconnecting : texts.connectingLabel };
 }
 
 /** The bar of a phone has five places: these, and one for all others. */
@@ -110,9 +114,9 @@ const daily = { overview: Home, chat: Chat, sessions: List, memory: Note };
 /** Views in the order of the rail. @type {Array<{ word?: string, views: Record<string, any> }>} */
 const groups = [
   { views: daily },
-  { word: "Connections", views: { channels: People, webhooks: Hook, plugins: Plug, devices: Phone } },
+  { word: texts.connections, views: { channels: People, webhooks: Hook, plugins: Plug, devices: Phone } },
   {
-    word: "Operate",
+    word: texts.operate,
     views: {
       agents: Person,
       models: Chip,
@@ -128,7 +132,7 @@ const groups = [
 ];
 
 export function Rail() {
-  return html`<nav class="rail" aria-label="Views">${groups.map(
+  return html`<nav class="rail" aria-label=${texts.views}>${groups.map(
     ({ word, views }) => html`${word && html`<p class="group muted small">${word}</p>`}<${Items} views=${views} />`,
   )}</nav>`;
 }
@@ -138,13 +142,13 @@ export function BottomBar() {
   const menu = useRef(/** @type {HTMLElement | null} */ (null));
   const more = groups.slice(1).flatMap(({ views }) => Object.entries(views));
   const isBehind = more.some(([id]) => id === current);
-  return html`<nav class="bottom" aria-label="Views">
+  return html`<nav class="bottom" aria-label=${texts.views}>
     <${Items} views=${daily} />
-    <button type="button" class=${isBehind ? "current" : ""} popovertarget="more-views" aria-haspopup="menu"><${More} /><span>More</span></button>
-    <div ref=${menu} id="more-views" popover class="menu" role="menu" aria-label="More views">${more.map(
+    <button type="button" class=${isBehind ? "current" : ""} popovertarget="more-views" aria-haspopup="menu"><${More} /><span>${texts.more}</span></button>
+    <div ref=${menu} id="more-views" popover class="menu" role="menu" aria-label=${texts.moreViews}>${more.map(
       ([id, Icon]) => html`<a key=${id} role="menuitem" href=${addressOf(id)} aria-current=${id === current ? "page" : undefined}
           onClick=${() => menu.current?.hidePopover()}><${Icon} />${viewNames[id]}</a>`,
-    )}</div>
+    )}${Panels.value && html`<${Panels.value} at="menu" onDone=${() => menu.current?.hidePopover()} />`}</div>
   </nav>`;
 }
 
@@ -162,7 +166,7 @@ function addressOf(id) {
 function Items({ views }) {
   const current = currentView();
   return Object.entries(views).map(
-    ([id, Icon]) => html`<a
+    ([id, Icon]) => html`${id === "about" && Panels.value && html`<${Panels.value} at="rail" />`}<a
       key=${id}
       href=${addressOf(id)}
       aria-current=${id === current ? "page" : undefined}
@@ -170,7 +174,7 @@ function Items({ views }) {
       title=${viewNames[id]}
     >
       <${Icon} /><span>${viewNames[id]}</span>
-      ${id === "sessions" && unreadCount.value > 0 && html`<span class="badge info">${unreadCount.value}<span class="sr-only"> unread</span></span>`}
+      ${id === "sessions" && unreadCount.value > 0 && html`<span class="badge info">${unreadCount.value}<span class="sr-only"> ${texts.unread}</span></span>`}
     </a>`,
   );
 }

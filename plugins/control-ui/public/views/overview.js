@@ -1,31 +1,34 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { answerApproval, answerErrors, approvals, factsOf } from "../core/approvals.js";
 import { exampleQuestions } from "../core/examples.js";
 import { needCounts, needs, needsCount, parts } from "../core/facts.js";
 import { age, clock, plain, span } from "../core/format.js";
 import { html } from "../core/html.js";
 import { styled } from "../core/look.js";
-import { needWords } from "../core/needs-facts.js";
-import { needsModel, tryWords } from "../core/parts.js";
+import { needsModel, needWords, tryWords } from "../core/parts.js";
 import { chatAddress, go } from "../core/router.js";
 import { recent, recentError, running, stopSession, titleOf } from "../core/sessions.js";
 import {
+  approvals,
   isOnline,
   lastOnlineAt,
   mainSessionKey,
   memory,
   modelStatus,
   noAdminReason,
-  noApprovalReason,
   now,
+  Panels,
   readOnlyReason,
   uptimeMs,
   waitingDevices,
 } from "../core/store.js";
+import { texts } from "../texts/frame.js";
 import { Button, Command } from "../ui/button.js";
 import { Stop } from "../ui/icons.js";
-import { Failure, Waiting } from "../ui/states.js";
+import { Failure, Later, Waiting } from "../ui/states.js";
 
+const charts = () => styled(import("./charts.js"));
+const approvalCards = () => import("./approval.js");
+const firstRun = () => styled(import("./models/first-run.js"));
 const LATEST = 6;
 /** Charts come after everything that says what is wrong now. */
 const CHARTS_AFTER_MS = 1_500;
@@ -42,93 +45,61 @@ export default function Overview() {
       <${Parts} />
       <div class="stack"><${Running} /><${Latest} /></div>
     </div>
-    <${LaterCharts} />
+    <${Charts} />
+    ${Panels.value && html`<${Panels.value} at="widget" />`}
   </div>`;
 }
 
-/** @type {any} */
-let fetchedCharts;
+let wereChartsSeen = false;
 
-/** Charts, fetched when the place for them is first seen. */
-function LaterCharts() {
+/** Charts, fetched a while after the place for them was first seen. */
+function Charts() {
   const place = useRef(/** @type {HTMLElement | null} */ (null));
-  const [Charts, setCharts] = useState(() => fetchedCharts);
+  const [isWanted, setWanted] = useState(wereChartsSeen);
   useEffect(() => {
-    if (Charts || !isOnline.value) return;
+    if (isWanted) return;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
-    const load = () =>
-      styled(import("./charts.js")).then(
-        (module) => {
-          fetchedCharts = module.default;
-          setCharts(() => fetchedCharts);
-        },
-        () => undefined, // the next connection tries again
-      );
+    const want = () => {
+      wereChartsSeen = true;
+      setWanted(true);
+    };
     const seen = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       seen.disconnect();
-      timer = setTimeout(load, CHARTS_AFTER_MS);
+      timer = setTimeout(want, CHARTS_AFTER_MS);
     });
     seen.observe(/** @type {HTMLElement} */ (place.current));
     return () => {
       seen.disconnect();
       clearTimeout(timer);
     };
-  }, [isOnline.value]);
-  return Charts ? html`<${Charts} />` : html`<div ref=${place} class="charts-place"></div>`;
+  }, [isWanted]);
+  return isWanted ? html`<${Later} load=${charts} />` : html`<div ref=${place} class="charts-place"></div>`;
 }
 
 function Sentence() {
   const count = needsCount.value;
   const isWorse = needs.value.some((part) => part.level === "bad");
   if (!isOnline.value) {
-    return html`<div class="sentence"><i class="dot bad"></i><h1>Not connected. What you see is as of ${clock(lastOnlineAt.value)}.</h1></div>`;
+    return html`<div class="sentence"><i class="dot bad"></i><h1>${texts.notConnectedYou(clock(lastOnlineAt.value))}</h1></div>`;
   }
   return html`<div class="sentence">
     <i class=${`dot ${count === 0 ? "ok" : isWorse ? "bad" : "warn"}`}></i>
-    <h1>Running for ${span(uptimeMs.value)}. ${needWords(needCounts.value)}</h1>
+    <h1>${texts.runningFor({ uptimeMs: span(uptimeMs.value), need: needWords(needCounts.value) })}</h1>
   </div>`;
 }
 
 function Approvals() {
   return html`<section class="panel approvals" id="needs-you" aria-labelledby="approvals">
-    <header><h2 id="approvals">Waiting for your approval</h2></header>
-    <ul class="parts">${approvals.value.map((approval) => html`<${ApprovalCard} key=${approval.id} approval=${approval} />`)}</ul>
+    <header><h2 id="approvals">${texts.waitingYourApproval}</h2></header>
+    <${Later} load=${approvalCards} class="parts" />
   </section>`;
-}
-
-/** Card of one request, answered in place. @param {{ approval: import("../core/approvals.js").Approval }} props */
-export function ApprovalCard({ approval }) {
-  const { title, command, description, details, expires, canAlways } = factsOf(approval, now.value);
-  const [isSent, setSent] = useState(false);
-  const error = answerErrors.value[approval.id];
-  const blocked = noApprovalReason.value ?? (isSent ? "The answer is on its way" : undefined);
-  /** @param {"allow-once" | "allow-always" | "deny"} decision */
-  const answer = async (decision) => {
-    setSent(true);
-    const warning = await answerApproval(approval, decision);
-    // Seldom needed, so not a part of the first load.
-    if (warning) (await import("../ui/announce.js")).announce(`Warning: ${warning}`);
-    setSent(false);
-  };
-  return html`<li class="part approval">
-    <div class="line"><i class="dot warn"></i><strong class="what-asked">${title}</strong><span class="muted what">${expires}</span></div>
-    ${command && html`<pre class="asked" tabindex="0">${command}</pre>`}
-    ${description && html`<p class="reason">${description}</p>`}
-    ${details && html`<p class="muted small reason">${details}</p>`}
-    ${error && html`<p class="reason" role="alert">Not answered: ${error}</p>`}
-    <div class="answers">
-      <${Button} kind="primary" blocked=${blocked} onClick=${() => answer("allow-once")}>Allow once<//>
-      ${canAlways && html`<${Button} blocked=${blocked} onClick=${() => answer("allow-always")}>Always allow<//>`}
-      <${Button} kind="danger" blocked=${blocked} onClick=${() => answer("deny")}>Deny<//>
-    </div>
-  </li>`;
 }
 
 function Devices() {
   return html`<section class="panel" aria-labelledby="devices-waiting">
-    <header><h2 id="devices-waiting">Devices that ask to be paired</h2><a class="button slim" href="#/devices">Approve or reject</a></header>
+    <header><h2 id="devices-waiting">${texts.devicesAskPaired}</h2><a class="button slim" href="#/devices">${texts.approveReject}</a></header>
     <ul class="rows">${waitingDevices.value.map(
       ({ requestId, displayName, clientId }) =>
         html`<li key=${requestId} class="row-line"><span class="cut">${displayName ?? clientId}</span></li>`,
@@ -138,17 +109,12 @@ function Devices() {
 
 /** Offer of a first language model. Its form is no part of the first load; once it is there it stays until it is put away. */
 function FirstModel() {
-  const [Form, setForm] = useState(/** @type {any} */ (undefined));
-  if (Form) return html`<${Form} isOpen=${true} onClose=${() => setForm(undefined)} />`;
+  const [isBegun, setBegun] = useState(false);
+  if (isBegun) return html`<${Later} load=${firstRun} isOpen=${true} onClose=${() => setBegun(false)} />`;
   if (!needsModel(modelStatus.value)) return null;
-  const begin = () =>
-    styled(import("./models/first-run.js")).then(
-      (module) => setForm(() => module.default),
-      () => undefined,
-    );
   return html`<section class="panel" aria-labelledby="first-run">
-    <header><h2 id="first-run">No language model yet</h2><${Button} kind="primary slim" blocked=${noAdminReason.value} onClick=${begin}>Add a model<//></header>
-    <p class="inside muted">Until one is added, answers quote your notes.</p>
+    <header><h2 id="first-run">${texts.noLanguageModelYet}</h2><${Button} kind="primary slim" blocked=${noAdminReason.value} onClick=${() => setBegun(true)}>${texts.addModel}<//></header>
+    <p class="inside muted">${texts.untilOneAdded}</p>
   </section>`;
 }
 
@@ -169,13 +135,13 @@ function AskBox() {
     setText(question);
     document.getElementById("ask")?.focus();
   };
-  return html`<section class="ask" aria-label="Ask">
+  return html`<section class="ask" aria-label=${texts.askLabel}>
     <form onSubmit=${submit}>
-      <input id="ask" class="field" placeholder="Ask about your notes" aria-label="Question" autocomplete="off" value=${text}
+      <input id="ask" class="field" placeholder=${texts.askAboutYour} aria-label=${texts.question} autocomplete="off" value=${text}
         onInput=${(/** @type {any} */ e) => setText(e.currentTarget.value)} />
-      <${Button} type="submit" kind="primary" blocked=${reason}>Ask<//>
+      <${Button} type="submit" kind="primary" blocked=${reason}>${texts.askLabel}<//>
     </form>
-    <div class="chips" aria-label="Example questions" role="group">
+    <div class="chips" aria-label=${texts.exampleQuestions} role="group">
       ${exampleQuestions(memory.value?.fileList).map((q) => html`<button key=${q} type="button" class="chip" onClick=${() => fill(q)}>${q}</button>`)}
     </div>
   </section>`;
@@ -184,12 +150,12 @@ function AskBox() {
 function Parts() {
   const isWaiting = parts.value.length <= 1 && isOnline.value && !memory.value;
   return html`<section class="panel" id=${approvals.value.length > 0 ? undefined : "needs-you"} aria-labelledby="parts">
-    <header><h2 id="parts">Parts</h2></header>
+    <header><h2 id="parts">${texts.partsLabel}</h2></header>
     ${isWaiting ? html`<div class="inside"><${Waiting} rows=${3} /></div>` : html`<ul class="parts">${parts.value.map((p) => html`<${PartRow} key=${p.id} part=${p} />`)}</ul>`}
   </section>`;
 }
 
-const levelWords = { ok: "works", info: "note", warn: "needs you", bad: "does not work" };
+const levelWords = { ok: texts.works, info: texts.note, warn: texts.levelNeedsYou, bad: texts.doesNotWork };
 
 /** @param {{ part: import("../core/parts.js").Part }} props */
 function PartRow({ part }) {
@@ -209,15 +175,15 @@ function PartRow({ part }) {
 function Running() {
   const list = running.value;
   return html`<section class="panel" aria-labelledby="now">
-    <header><h2 id="now">Now</h2></header>
+    <header><h2 id="now">${texts.now}</h2></header>
     ${
       list.length === 0
-        ? html`<p class="inside muted">Nothing is running.</p>`
+        ? html`<p class="inside muted">${texts.nothingRunning}</p>`
         : html`<ul class="rows">${list.map(
             (row) => html`<li key=${row.key} class="row-line">
               <a href=${chatAddress(row.key)} class="grow"><span class="cut">${titleOf(row)}</span>
-                <span class="badge busy"><i class="dot busy"></i>answering${row.startedAt ? ` · ${span(now.value - row.startedAt)}` : ""}</span></a>
-              <${Button} kind="slim" icon=${Stop} blocked=${readOnlyReason.value} onClick=${() => stopSession(row.key)}>Stop<//>
+                <span class="badge busy"><i class="dot busy"></i>${texts.answering(row.startedAt ? ` · ${span(now.value - row.startedAt)}` : "")}</span></a>
+              <${Button} kind="slim" icon=${Stop} blocked=${readOnlyReason.value} onClick=${() => stopSession(row.key)}>${texts.stop}<//>
             </li>`,
           )}</ul>`
     }
@@ -227,15 +193,15 @@ function Running() {
 function Latest() {
   const list = recent.value;
   return html`<section class="panel" aria-labelledby="latest">
-    <header><h2 id="latest">Latest sessions</h2><a class="button quiet slim" href="#/sessions">All sessions</a></header>
-    ${recentError.value ? html`<div class="inside"><${Failure} what="The sessions could not be read." error=${recentError.value} /></div>` : null}
+    <header><h2 id="latest">${texts.latestSessions}</h2><a class="button quiet slim" href="#/sessions">${texts.allSessions}</a></header>
+    ${recentError.value ? html`<div class="inside"><${Failure} what=${texts.sessionsCouldNot} error=${recentError.value} /></div>` : null}
     ${!list && !recentError.value ? html`<div class="inside"><${Waiting} rows=${3} /></div>` : null}
-    ${list?.length === 0 ? html`<p class="inside muted">No sessions yet. Ask something above.</p>` : null}
+    ${list?.length === 0 ? html`<p class="inside muted">${texts.noSessionsYet}</p>` : null}
     ${
       list && list.length > 0
         ? html`<ul class="rows">${list.slice(0, LATEST).map(
             (row) => html`<li key=${row.key}><a href=${chatAddress(row.key)} class="row-line">
-              <span class="grow"><span class="cut title">${titleOf(row)}</span><span class="cut muted small">${plain(row.lastMessagePreview)}</span></span>
+              <span class="grow"><span class="cut title" dir="auto">${titleOf(row)}</span><span class="cut muted small">${plain(row.lastMessagePreview)}</span></span>
               <span class="muted small">${age(row.updatedAt, now.value)}</span>
             </a></li>`,
           )}</ul>`

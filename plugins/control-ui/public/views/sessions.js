@@ -1,10 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { age, clock, count, moment, plain } from "../core/format.js";
+import { clock, count, plain } from "../core/format.js";
 import { html } from "../core/html.js";
 import { startNewSession } from "../core/keys.js";
 import { chatAddress, formatRoute, replace, route } from "../core/router.js";
 import { byTime, found, loadFound, sessionRow, setQuery, titleOf } from "../core/sessions.js";
-import { isOnline, lastOnlineAt, now, readOnlyReason } from "../core/store.js";
+import { isOnline, lastOnlineAt, readOnlyReason } from "../core/store.js";
+import { texts } from "../texts/sessions.js";
+import { Ago } from "../ui/ago.js";
 import { Button } from "../ui/button.js";
 import { More, Pin, Plus, Search } from "../ui/icons.js";
 import { PageList } from "../ui/list.js";
@@ -30,37 +32,37 @@ export default function Sessions() {
   };
   return html`<div class="page sessions">
     <div class="head">
-      <h1>Sessions</h1>
-      <${Button} kind="primary" icon=${Plus} blocked=${readOnlyReason.value} onClick=${startNewSession}>New session<//>
+      <h1>${texts.sessions}</h1>
+      <${Button} kind="primary" icon=${Plus} blocked=${readOnlyReason.value} onClick=${startNewSession}>${texts.newSession}<//>
     </div>
     <div class="tools">
-      <div class="search grow"><${Search} /><input type="search" class="field" placeholder="Search title, label or key" aria-label="Search sessions"
+      <div class="search grow"><${Search} /><input type="search" class="field" placeholder=${texts.searchTitleLabel} aria-label=${texts.searchSessions}
         value=${search} onInput=${(/** @type {any} */ e) => show({ q: e.currentTarget.value })} /></div>
-      <div class="choice" role="group" aria-label="Show">${filters.map(
+      <div class="choice" role="group" aria-label=${texts.show}>${filters.map(
         (name) =>
-          html`<button key=${name} type="button" aria-pressed=${name === filter} onClick=${() => show({ f: name })}>${wordOf(name)}</button>`,
+          html`<button key=${name} type="button" aria-pressed=${name === filter} onClick=${() => show({ f: name })}>${texts.filters[name]}</button>`,
       )}</div>
     </div>
     <${Found} filter=${filter} search=${search} />
   </div>`;
 }
 
-/** @param {{ filter: string, search: string }} props */
+/** @param {{ filter: import("../core/sessions.js").ListQuery["filter"], search: string }} props */
 function Found({ filter, search }) {
   const rows = useCalmOrder(rowsOf(filter));
   if (found.error.value) {
-    return html`<${Failure} what="The sessions could not be read." error=${found.error.value} onRetry=${() => loadFound()} />`;
+    return html`<${Failure} what=${texts.sessionsCouldNot} error=${found.error.value} onRetry=${() => loadFound()} />`;
   }
   if (!found.keys.value) return html`<section class="panel"><div class="inside padded"><${Waiting} rows=${6} /></div></section>`;
   if (rows.list.length === 0) return html`<${Nothing} filter=${filter} search=${search} />`;
   return html`
-    ${!isOnline.value && html`<p class="muted small">As of ${clock(lastOnlineAt.value)}.</p>`}
-    <section class="panel" aria-label="Session list" onPointerEnter=${rows.hold} onPointerLeave=${rows.release}>
-      <${PageList} rows=${rows.list} kind="big" rowHeight=${ROW_PX} draw=${(/** @type {any} */ row) => html`<${Row} key=${row.key} row=${row} />`} />
+    ${!isOnline.value && html`<p class="muted small">${texts.asOf(clock(lastOnlineAt.value))}</p>`}
+    <section class="panel" aria-label=${texts.sessionList} onPointerEnter=${rows.hold} onPointerLeave=${rows.release}>
+      <${PageList} rows=${rows.list} kind="big" rowHeight=${ROW_PX} draw=${draw} />
     </section>
     <div class="foot">
-      <span class="muted small">${count(rows.list.length)} of ${count(filter === "running" || filter === "unread" ? rows.list.length : found.total.value)}</span>
-      ${found.hasMore.value && html`<${Button} blocked=${isOnline.value ? undefined : "Not connected"} onClick=${() => loadFound({ more: true })}>Show more<//>`}
+      <span class="muted small">${texts.someOf({ shown: count(rows.list.length), total: count(filter === "running" || filter === "unread" ? rows.list.length : found.total.value) })}</span>
+      ${found.hasMore.value && html`<${Button} blocked=${isOnline.value ? undefined : texts.notConnected} onClick=${() => loadFound({ more: true })}>${texts.showMore}<//>`}
     </div>
   `;
 }
@@ -92,47 +94,44 @@ function useCalmOrder(sorted) {
   };
 }
 
+/** @param {import("../core/sessions.js").SessionRow} row */
+const draw = (row) => html`<${Row} key=${row.key} row=${row} />`;
+
 /** @param {{ row: import("../core/sessions.js").SessionRow }} props */
 function Row({ row }) {
-  const menuId = `menu-${row.key}`;
   return html`<li class="row-line session">
     <a class="grow" href=${chatAddress(row.key)}>
       <span class="top-line">
-        ${row.unread && html`<i class="dot info"></i><span class="sr-only">unread</span>`}
-        <span class="cut title">${titleOf(row)}</span>
-        ${row.pinned && html`<span class="pinned" title="Pinned"><${Pin} /><span class="sr-only">pinned</span></span>`}
+        ${row.unread && html`<i class="dot info"></i><span class="sr-only">${texts.unread}</span>`}
+        <span class="cut title" dir="auto">${titleOf(row)}</span>
+        ${row.pinned && html`<span class="pinned" title=${texts.pinned}><${Pin} /><span class="sr-only">${texts.isPinned}</span></span>`}
         <${State} row=${row} />
       </span>
-      <span class="cut muted small">${plain(row.lastMessagePreview) || "No answer yet"}</span>
+      <span class="cut muted small">${plain(row.lastMessagePreview) || texts.noAnswerYet}</span>
       <span class="facts muted small">
         <span>${row.agentId}</span>${row.channel && html`<span>${row.channel}</span>`}
-        ${row.totalTokens ? html`<span>${count(row.totalTokens)} tokens</span>` : null}
-        <time title=${moment(row.updatedAt)}>${age(row.updatedAt, now.value)}</time>
+        ${row.totalTokens ? html`<span>${texts.tokens(count(row.totalTokens))}</span>` : null}
+        <${Ago} at=${row.updatedAt} />
       </span>
     </a>
-    <${SessionMenu} row=${row} id=${menuId} icon=${More} />
+    <${SessionMenu} row=${row} icon=${More} />
   </li>`;
 }
 
 /** @param {{ row: import("../core/sessions.js").SessionRow }} props */
 function State({ row }) {
-  if (row.hasActiveRun) return html`<span class="badge busy"><i class="dot busy"></i>answering</span>`;
-  if (row.status === "failed") return html`<span class="badge bad">failed</span>`;
-  if (row.status === "timeout") return html`<span class="badge bad">out of time</span>`;
-  if (row.status === "interrupted") return html`<span class="badge warn">interrupted</span>`;
+  if (row.hasActiveRun) return html`<span class="badge busy"><i class="dot busy"></i>${texts.answering}</span>`;
+  if (row.status === "failed") return html`<span class="badge bad">${texts.failed}</span>`;
+  if (row.status === "timeout") return html`<span class="badge bad">${texts.outTime}</span>`;
+  if (row.status === "interrupted") return html`<span class="badge warn">${texts.interrupted}</span>`;
   return null;
 }
 
-/** @param {{ filter: string, search: string }} props */
+/** @param {{ filter: import("../core/sessions.js").ListQuery["filter"], search: string }} props */
 function Nothing({ filter, search }) {
   if (search.trim() !== "")
-    return html`<div class="empty"><h2>No session matches “${search}”</h2><p>The search covers title, label and key.</p></div>`;
-  if (filter !== "all") return html`<div class="empty"><h2>No ${filter} sessions</h2></div>`;
-  return html`<div class="empty"><h2>No sessions yet</h2><p>A session begins with its first message.</p>
-    <${Button} kind="primary" icon=${Plus} blocked=${readOnlyReason.value} onClick=${startNewSession}>New session<//></div>`;
-}
-
-/** @param {string} name */
-function wordOf(name) {
-  return name.charAt(0).toUpperCase() + name.slice(1);
+    return html`<div class="empty"><h2>${texts.noSessionMatches(search)}</h2><p>${texts.searchCoversTitle}</p></div>`;
+  if (filter !== "all") return html`<div class="empty"><h2>${texts.noneOf[filter]}</h2></div>`;
+  return html`<div class="empty"><h2>${texts.noSessionsYet}</h2><p>${texts.sessionBeginsFirst}</p>
+    <${Button} kind="primary" icon=${Plus} blocked=${readOnlyReason.value} onClick=${startNewSession}>${texts.newSession}<//></div>`;
 }

@@ -3,6 +3,7 @@ import { signIn, tryNow } from "../core/conn.js";
 import { html } from "../core/html.js";
 import { refusalOf } from "../core/refusal.js";
 import { connection, now } from "../core/store.js";
+import { texts } from "../texts/sign-in.js";
 import { Button, Command } from "../ui/button.js";
 import { Notice } from "../ui/states.js";
 
@@ -23,7 +24,7 @@ export default function SignIn() {
     <p>${refusal.text}</p>
     ${refusal.lines.map((line) => html`<${Command} key=${line} command=${line} />`)}
     <div class="actions"><${Button} kind="primary" onClick=${next[refusal.kind]}>
-      ${refusal.kind === "version" ? "Reload" : "Try again"}
+      ${refusal.kind === "version" ? texts.reload : texts.tryAgain}
     <//></div>
   </section>`;
 }
@@ -41,19 +42,19 @@ function SecretForm({ refusal }) {
     const value = secret.trim();
     if (value !== "" && !isLocked) signIn(refusal.field === "token" ? { token: value } : { password: value });
   };
-  const word = { token: "token", password: "password", secret: "token or password" }[refusal.field];
+  const word = { token: texts.token, password: texts.password, secret: texts.tokenPassword }[refusal.field];
   return html`<section class="sign-in panel">
-    <h1>Sign in to this gateway</h1>
+    <h1>${texts.signGateway}</h1>
     ${refusal.reason && html`<${Notice} level=${refusal.isFailure ? "bad" : "info"}><p role="alert">${refusal.reason}</p><//>`}
     <form onSubmit=${submit}>
-      <label class="label" for="secret">Gateway ${word}</label>
+      <label class="label" for="secret">${texts.gateway(word)}</label>
       <div class="row">
         <input id="secret" class="field" type="password" autocomplete="current-password" spellcheck=${false} value=${secret} readonly=${isLocked}
           aria-invalid=${refusal.isFailure ? "true" : undefined} onInput=${(/** @type {any} */ e) => setSecret(e.currentTarget.value)} />
-        <${Button} type="submit" kind="primary" blocked=${isLocked ? `Wait ${left} s` : undefined}>${isLocked ? `Wait ${left} s` : "Connect"}<//>
+        <${Button} type="submit" kind="primary" blocked=${isLocked ? texts.waitS(left) : undefined}>${isLocked ? texts.waitS(left) : texts.connect}<//>
       </div>
     </form>
-    <p class="muted">On the machine of the gateway this prints an address that signs you in:</p>
+    <p class="muted">${texts.machineGatewayPrints}</p>
     <${Command} command="svc dashboard" />
   </section>`;
 }
@@ -61,10 +62,10 @@ function SecretForm({ refusal }) {
 /** @param {{ error: Error }} props */
 function Unreachable({ error }) {
   return html`<section class="sign-in panel">
-    <h1>The gateway does not answer</h1>
+    <h1>${texts.gatewayDoesNot}</h1>
     <p class="muted">${error.message}</p>
-    <p>This page keeps trying. If the gateway is not running, start it:</p>
+    <p>${texts.pageKeepsTrying}</p>
     <${Command} command="svc gateway" />
-    <div class="actions"><${Button} kind="primary" onClick=${tryNow}>Try now<//></div>
+    <div class="actions"><${Button} kind="primary" onClick=${tryNow}>${texts.tryNow}<//></div>
   </section>`;
 }

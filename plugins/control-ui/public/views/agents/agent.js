@@ -5,6 +5,7 @@ import { span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { formatRoute } from "../../core/router.js";
 import { isOnline, noAdminReason, now } from "../../core/store.js";
+import { texts } from "../../texts/agents.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -27,14 +28,14 @@ export function AgentRow({ agent, isDefault, models, isOpen: isOpenAtFirst }) {
       <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         <${Open} />
         <span class="grow">
-          <span class="top-line"><span class="cut title">${nameOf(agent)}</span>${isDefault && html`<span class="badge">default</span>`}
+          <span class="top-line"><span class="cut title" dir="auto">${nameOf(agent)}</span>${isDefault && html`<span class="badge">${texts.default}</span>`}
             ${state && html`<span class=${`badge ${state.level}`}><i class=${`dot ${state.level}`}></i>${state.word}</span>`}</span>
           <span class="facts muted small"><span>${id}</span><span class="wrap">${modelName(first)}</span><span class="wrap">${workspace}</span></span>
         </span>
       </button>
       <span class="actions">
-        <${Button} kind="slim" label=${`Rename ${nameOf(agent)}`} blocked=${blocked} onClick=${() => rename(agent)}>Rename<//>
-        <${Button} kind="slim" label=${`Set model of ${nameOf(agent)}`} blocked=${blocked} onClick=${() => setModel(agent)}>Set model<//>
+        <${Button} kind="slim" label=${texts.renameAgent(nameOf(agent))} blocked=${blocked} onClick=${() => rename(agent)}>${texts.rename}<//>
+        <${Button} kind="slim" label=${texts.setModelOf(nameOf(agent))} blocked=${blocked} onClick=${() => setModel(agent)}>${texts.setModel}<//>
       </span>
     </div>
     ${isOpen && html`<div class="detail stack">${models && html`<${Models} of=${models} />`}<${Detail} agentId=${id} /></div>`}
@@ -43,14 +44,14 @@ export function AgentRow({ agent, isDefault, models, isOpen: isOpenAtFirst }) {
 
 /** @param {{ of: AgentModels }} props */
 function Models({ of: { models, setBy } }) {
-  return html`<div class="stack tight"><h2>Models</h2>
+  return html`<div class="stack tight"><h2>${texts.models}</h2>
     <ul class="runs small">${models.map((model) => {
       const { word, level } = modelState(model);
-      const until = model.until !== undefined && model.until > now.value ? ` It is tried again in ${span(model.until - now.value)}.` : "";
+      const until = model.until !== undefined && model.until > now.value ? texts.triedAgain(span(model.until - now.value)) : "";
       return html`<li key=${modelName(model)} class="model"><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span>
         <span class="wrap">${modelName(model)}</span>${model.reason && html`<span class="wrap muted said">${model.reason}.${until}</span>`}</li>`;
     })}</ul>
-    <p class="muted small">${setBy === undefined ? "The first provider that is ready answers." : `Set by ${setBy}.`}</p>
+    <p class="muted small">${setBy === undefined ? texts.firstProviderReady : texts.set(setBy)}</p>
   </div>`;
 }
 
@@ -69,18 +70,17 @@ function Detail({ agentId }) {
       isWanted = false;
     };
   }, [agentId, tries, isOnline.value]);
-  if (!known && error)
-    return html`<${Failure} what="Files and tools could not be read." error=${error} onRetry=${() => setTries(tries + 1)} />`;
-  if (!known) return html`<${Waiting} rows=${4} label="Loading files and tools" />`;
+  if (!known && error) return html`<${Failure} what=${texts.filesToolsCould} error=${error} onRetry=${() => setTries(tries + 1)} />`;
+  if (!known) return html`<${Waiting} rows=${4} label=${texts.loadingFilesTools} />`;
   const { files, tools } = known;
   const groups = tools.groups.filter((group) => group.tools.length > 0);
-  return html`<div class="stack tight"><h2>Files</h2>
+  return html`<div class="stack tight"><h2>${texts.files}</h2>
       <ul class="files">${files.map(
         (file) => html`<li key=${file.name}><a href=${formatRoute("agents", "", { a: agentId, file: file.name })}>${file.name}</a>
           <span class="muted small">${filePurposes[file.name] ?? ""}</span><span class="muted small">${fileWords(file, now.value)}</span></li>`,
       )}</ul></div>
-    <div class="stack tight"><h2>Tools</h2>
-      <p class="muted small">Profile ${tools.profile}${groups.length === 0 ? ": no tools." : "."}</p>
+    <div class="stack tight"><h2>${texts.tools}</h2>
+      <p class="muted small">${texts.profile({ profile: tools.profile, what: groups.length === 0 ? texts.noTools : "." })}</p>
       <dl class="facts-table small">${groups.map(
         (group) =>
           html`<dt key=${group.id} class="muted">${group.label}</dt><dd class="mono">${group.tools.map(({ id }) => id).join(", ")}</dd>`,
@@ -90,14 +90,14 @@ function Detail({ agentId }) {
 /** @param {Agent} agent */
 function rename(agent) {
   ask({
-    title: `Rename ${nameOf(agent)}`,
-    text: "The name in the config. Its id, its sessions and its workspace stay.",
-    action: "Rename",
-    field: { label: "Name", value: agent.name ?? nameOf(agent), maxLength: 64 },
+    title: texts.renameAgent(nameOf(agent)),
+    text: texts.nameConfigId,
+    action: texts.rename,
+    field: { label: texts.name, value: agent.name ?? nameOf(agent), maxLength: 64 },
     run: async (value) => {
-      if (value.trim() === "") throw new Error("A name has at least one character.");
+      if (value.trim() === "") throw new Error(texts.nameLeastOne);
       await updateAgent(agent.id, { name: value.trim() });
-      announce("The agent was renamed.");
+      announce(texts.agentRenamed);
     },
   });
 }
@@ -105,14 +105,14 @@ function rename(agent) {
 /** @param {Agent} agent */
 function setModel(agent) {
   ask({
-    title: `Model of ${nameOf(agent)}`,
-    text: "As provider/model. Empty: the default of the gateway. It answers from the next message on.",
-    action: "Set",
-    field: { label: "Model", value: agent.model?.primary ?? "", maxLength: 256 },
+    title: texts.model(nameOf(agent)),
+    text: texts.providerModelEmpty,
+    action: texts.setLabel,
+    field: { label: texts.modelLabel, value: agent.model?.primary ?? "", maxLength: 256 },
     run: async (value) => {
       const model = value.trim();
       await updateAgent(agent.id, { model: model === "" ? null : model });
-      announce(model === "" ? "The default model answers now." : `${model} answers now.`);
+      announce(model === "" ? texts.defaultModelAnswers : texts.answersNow(model));
     },
   });
 }

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { filePurposes } from "../../core/agent-facts.js";
 import { forgetFile, isConflict, keepFile, keptFile, readFile, saveFile } from "../../core/agents.js";
+import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isOnline, noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/agents.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Back } from "../../ui/icons.js";
@@ -21,12 +23,19 @@ export function Editor({ agentId, name }) {
   const [theirs, setTheirs] = useState(/** @type {OpenFile | undefined} */ (undefined));
   const [failed, setFailed] = useState("");
   const [isBusy, setBusy] = useState(false);
-  const read = () => readFile(agentId, name).then((found) => (setFile(found), setError(undefined)), setError);
-  useEffect(() => void (file === undefined && isOnline.value && read()), [isOnline.value]);
+  const readAt = useRef(0);
+  const read = () =>
+    readFile(agentId, name).then((found) => {
+      readAt.current = Date.now();
+      setFile(found);
+      setError(undefined);
+    }, setError);
+  // While the connection was away somebody else may have written; what is typed here stays.
+  useEffect(() => void (isOnline.value && read()), [isOnline.value]);
   useKept(agentId, name, draft);
   const content = draft?.content ?? file?.content ?? "";
   const isChanged = draft !== undefined && draft.content !== (file?.content ?? "");
-  const blocked = noAdminReason.value ?? (isChanged ? undefined : "Nothing was changed");
+  const blocked = noAdminReason.value ?? (isChanged ? undefined : texts.nothingChanged);
   /** @param {string | undefined} [hash] of the state that is written over */
   const save = async (hash = draft?.hash) => {
     if (isBusy || !draft) return;
@@ -35,7 +44,7 @@ export function Editor({ agentId, name }) {
     try {
       setFile(await saveFile(agentId, name, { content: draft.content, hash }));
       throwAway();
-      announce(`${name} was saved.`);
+      announce(texts.saved(name));
     } catch (failure) {
       if (isConflict(failure)) setTheirs(await readFile(agentId, name).catch(() => undefined));
       setFailed(/** @type {Error} */ (failure).message);
@@ -55,20 +64,20 @@ export function Editor({ agentId, name }) {
   };
   return html`<div class="page lists editor">
     <div class="head">
-      <div class="stack tight-head"><a class="line" href="#/agents"><${Back} />Agents</a><h1>${name} of ${agentId}</h1>
-        <p class="muted">${filePurposes[name]}${file?.missing ? ". It is not there yet: saving makes it." : "."}</p></div>
+      <div class="stack tight-head"><a class="line" href="#/agents"><${Back} />${texts.agentsLabel}</a><h1>${texts.fileOfAgent({ name, agentId })}</h1>
+        <p class="muted">${filePurposes[name]}${file?.missing ? texts.notThereYetSaving : "."}${file && !isOnline.value && ` ${texts.asOf(clock(readAt.current))}`}</p></div>
       <div class="actions">
-        ${isChanged && html`<${Button} onClick=${throwAway}>Discard changes<//>`}
-        <${Button} kind="primary" blocked=${blocked} onClick=${() => save()}>${isBusy ? "Saving…" : "Save"}<//>
+        ${isChanged && html`<${Button} onClick=${throwAway}>${texts.discardChanges}<//>`}
+        <${Button} kind="primary" blocked=${blocked} onClick=${() => save()}>${isBusy ? texts.saving : texts.save}<//>
       </div>
     </div>
-    ${!file && error ? html`<${Failure} what="The file could not be read." error=${error} onRetry=${read} />` : null}
+    ${!file && error ? html`<${Failure} what=${texts.fileCouldNot} error=${error} onRetry=${read} />` : null}
     ${!file && !error && html`<${Waiting} rows=${8} />`}
     ${theirs && html`<${Conflict} onTake=${() => takeTheirs(theirs)} onOverwrite=${() => save(theirs.hash)} />`}
-    ${failed && !theirs && html`<${Notice} level="bad"><span role="alert">Not saved: ${failed}</span><//>`}
+    ${failed && !theirs && html`<${Notice} level="bad"><span role="alert">${texts.notSaved(failed)}</span><//>`}
     ${
       file &&
-      html`<textarea class="field mono source" aria-label=${name} spellcheck="false" maxlength=${MOST_CHARS} readonly=${noAdminReason.value !== undefined && isOnline.value} value=${content}
+      html`<textarea dir="auto" class="field mono source" aria-label=${name} spellcheck="false" maxlength=${MOST_CHARS} readonly=${noAdminReason.value !== undefined && isOnline.value} value=${content}
         onInput=${(/** @type {any} */ e) => setDraft({ content: e.currentTarget.value, hash: draft ? draft.hash : file.hash })}></textarea>`
     }
   </div>`;
@@ -76,8 +85,8 @@ export function Editor({ agentId, name }) {
 
 /** @param {{ onTake: () => void, onOverwrite: () => void }} props */
 function Conflict({ onTake, onOverwrite }) {
-  return html`<${Notice} level="warn"><p role="alert">Not saved: somebody has changed the file since you opened it. Your text is still here.</p>
-    <div class="actions"><${Button} kind="slim" onClick=${onOverwrite}>Save mine over theirs<//><${Button} kind="slim danger" onClick=${onTake}>Take theirs, drop mine<//></div><//>`;
+  return html`<${Notice} level="warn"><p role="alert">${texts.notSavedSomebody}</p>
+    <div class="actions"><${Button} kind="slim" onClick=${onOverwrite}>${texts.saveMineOver}<//><${Button} kind="slim danger" onClick=${onTake}>${texts.takeTheirsDrop}<//></div><//>`;
 }
 
 /** Writes what was typed into the tab, a moment after the last key and when the editor is left. @param {string} agentId @param {string} name @param {import("../../core/agents.js").FileDraft | undefined} draft */

@@ -1,10 +1,11 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { audit, MOST, PAGE } from "../../core/audit.js";
 import { actionGroups, actorWords, factsOf } from "../../core/audit-facts.js";
 import { age, count, moment } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { formatRoute, replace, route } from "../../core/router.js";
 import { isOnline, now } from "../../core/store.js";
+import { texts } from "../../texts/audit.js";
 import { Button, Command } from "../../ui/button.js";
 import { Open } from "../../ui/icons.js";
 import { useLive } from "../../ui/live.js";
@@ -17,6 +18,8 @@ import { Verify } from "./verify.js";
 export default function AuditPage() {
   const { action = "", actor = "", n } = route.value.params;
   const limit = Number(n) > PAGE ? Math.min(MOST, Number(n)) : PAGE;
+  const [typed, setTyped] = useState(actor);
+  useEffect(() => setTyped(actor), [actor]);
   const read = () => audit.read({ action, actor, limit });
   // Not at intervals: each question is an entry itself.
   useLive(read, {}, [action, actor, limit]);
@@ -34,25 +37,30 @@ export default function AuditPage() {
     );
   };
   return html`<div class="page lists audit">
-    <${Head} title="Audit" sentence="What agents and operators did." readAt=${audit.readAt.value}>${known && html`<${Verify} />`}<//>
+    <${Head} title=${texts.audit} sentence=${texts.agentsOperatorsDid} readAt=${audit.readAt.value}>${known && html`<${Verify} />`}<//>
     <div class="tools">
-      <select class="field choose" aria-label="What was done" value=${action} onChange=${(/** @type {any} */ e) => show({ action: e.currentTarget.value })}>${choices(
+      <select class="field choose" aria-label=${texts.done} value=${action} onChange=${(/** @type {any} */ e) => show({ action: e.currentTarget.value })}>${choices(
         action,
       ).map(([id, word]) => html`<option key=${id} value=${id} selected=${id === action}>${word}</option>`)}</select>
-      <input class="field choose" aria-label="Who did it" placeholder="Name of an agent or operator" maxlength="200" value=${actor}
-        onChange=${(/** @type {any} */ e) => show({ actor: e.currentTarget.value })} />
-      <${Button} blocked=${isOnline.value ? undefined : "Not connected to the gateway"} onClick=${read}>Read again<//>
+      <input class="field choose" aria-label=${texts.whoDid} placeholder=${texts.nameAgentOperator} maxlength="200" value=${typed}
+        onInput=${(/** @type {any} */ e) => setTyped(e.currentTarget.value)} onChange=${(/** @type {any} */ e) => isHere() && show({ actor: e.currentTarget.value })} />
+      <${Button} blocked=${isOnline.value ? undefined : texts.notConnectedGateway} onClick=${read}>${texts.readAgain}<//>
     </div>
-    <${Standing} reading=${audit} onRetry=${read} what="audit entries" plugin="audit" rows=${8} />
+    <${Standing} reading=${audit} onRetry=${read} what=${texts.auditEntries} plugin="audit" rows=${8} />
     ${known && entries.length === 0 && html`<${Nothing} isFiltered=${action !== "" || actor !== ""} onShow=${show} />`}
     ${
       entries.length > 0 &&
-      html`<section class="panel" aria-label="Entries"><ul class="rows">${entries.map(
+      html`<section class="panel" aria-label=${texts.entriesLabel}><ul class="rows">${entries.map(
         (entry) => html`<${Row} key=${entry.seq} entry=${entry} />`,
       )}</ul></section>
       <${Foot} shown=${entries.length} hasMore=${known?.nextBefore !== undefined} limit=${limit} onShow=${show} />`
     }
   </div>`;
+}
+
+/** A field that goes with its view tells of its change once more. */
+function isHere() {
+  return route.peek().view === "audit";
 }
 
 /** @param {string} action @returns {ReadonlyArray<readonly [string, string]>} */
@@ -68,8 +76,8 @@ function Row({ entry }) {
     <div class="row-line"><button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
       <${Open} />
       <span class="grow">
-        <span class="top-line"><span class="cut title">${action}</span>
-          ${outcome === "error" && html`<span class="badge bad"><i class="dot bad"></i>failed</span>`}</span>
+        <span class="top-line"><span class="cut title" dir="auto">${action}</span>
+          ${outcome === "error" && html`<span class="badge bad"><i class="dot bad"></i>${texts.failed}</span>`}</span>
         ${target !== undefined && html`<span class="wrap">${target}</span>`}
         <span class="facts muted small"><span class="wrap">${actorWords(actor)}</span><time title=${moment(at)}>${age(at, now.value)}</time></span>
       </span>
@@ -81,11 +89,11 @@ function Row({ entry }) {
 /** @param {{ shown: number, hasMore: boolean, limit: number, onShow: (change: { n: number }) => void }} props */
 function Foot({ shown, hasMore, limit, onShow }) {
   return html`<div class="foot">
-    <span class="muted small">${hasMore ? `The newest ${count(shown)}` : count(shown)}</span>
+    <span class="muted small">${hasMore ? texts.newest(count(shown)) : count(shown)}</span>
     ${
       hasMore &&
       limit < MOST &&
-      html`<${Button} blocked=${isOnline.value ? undefined : "Not connected"} onClick=${() => onShow({ n: Math.min(MOST, limit + PAGE) })}>Show more<//>`
+      html`<${Button} blocked=${isOnline.value ? undefined : texts.notConnected} onClick=${() => onShow({ n: Math.min(MOST, limit + PAGE) })}>${texts.showMore}<//>`
     }
   </div>
   ${hasMore && limit >= MOST && html`<${Command} command="svc audit list --limit 500" />`}`;
@@ -93,6 +101,6 @@ function Foot({ shown, hasMore, limit, onShow }) {
 
 /** @param {{ isFiltered: boolean, onShow: (change: { action: string, actor: string }) => void }} props */
 function Nothing({ isFiltered, onShow }) {
-  if (!isFiltered) return html`<div class="empty"><h2>Nothing was logged yet</h2></div>`;
-  return html`<div class="empty"><h2>No entry matches</h2><${Button} onClick=${() => onShow({ action: "", actor: "" })}>Show everything<//></div>`;
+  if (!isFiltered) return html`<div class="empty"><h2>${texts.nothingLoggedYet}</h2></div>`;
+  return html`<div class="empty"><h2>${texts.noEntryMatches}</h2><${Button} onClick=${() => onShow({ action: "", actor: "" })}>${texts.showEverything}<//></div>`;
 }

@@ -3,6 +3,7 @@ import { verify } from "../../core/audit.js";
 import { verdictWords } from "../../core/audit-facts.js";
 import { html } from "../../core/html.js";
 import { isOnline } from "../../core/store.js";
+import { texts } from "../../texts/audit.js";
 import { Button, CopyButton } from "../../ui/button.js";
 
 /** Checks the chain of hashes, and offers its newest place for safe keeping elsewhere. */
@@ -21,8 +22,8 @@ export function Verify() {
     }
   };
   return html`<div class="verify">
-    <${Button} blocked=${isOnline.value ? undefined : "Not connected to the gateway"} onClick=${check}>${isBusy ? "Checking…" : "Check the chain"}<//>
+    <${Button} blocked=${isOnline.value ? undefined : texts.notConnectedGateway} onClick=${check}>${isBusy ? texts.checking : texts.checkChain}<//>
     <p class=${`small ${verdict?.ok === false || error ? "reason bad" : "muted"}`} role="status">${error ?? (verdict ? verdictWords(verdict) : "")}</p>
-    ${verdict?.ok && html`<${CopyButton} text=${`${verdict.head.seq}:${verdict.head.hash}`} label="Copy the newest place" />`}
+    ${verdict?.ok && html`<${CopyButton} text=${`${verdict.head.seq}:${verdict.head.hash}`} label=${texts.copyNewestPlace} />`}
   </div>`;
 }

@@ -3,6 +3,7 @@ import { actOf, factsOf, reasonOf, stateOf, titleOf } from "../../core/channel-f
 import { changeAccount, restartAccount, signOutAccount } from "../../core/channels.js";
 import { html } from "../../core/html.js";
 import { noAdminReason, now, readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/channels.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -21,7 +22,7 @@ export function AccountRow({ channel, label, account, mayLogin }) {
   const [busy, setBusy] = useState("");
   const accountId = account?.accountId ?? "default";
   const title = titleOf({ label, accountId, name: account?.name });
-  const { word, level } = account ? stateOf(account) : { word: "not signed in", level: "warn" };
+  const { word, level } = account ? stateOf(account) : { word: texts.notSigned, level: "warn" };
   const ids = { test: `test-${channel}-${accountId}`, login: `login-${channel}-${accountId}` };
   useRefocus(open === "test", ids.test);
   useRefocus(open === "login", ids.login);
@@ -43,20 +44,20 @@ export function AccountRow({ channel, label, account, mayLogin }) {
   return html`<li class="account">
     <div class="row-line">
       <span class="grow">
-        <span class="top-line"><span class="cut title">${title}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
+        <span class="top-line"><span class="cut title" dir="auto">${title}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
         <span class="facts muted small">${account && factsOf(account, now.value).map((fact) => html`<span key=${fact} class="wrap">${fact}</span>`)}</span>
         ${reason && html`<span class="reason small wrap" role=${failed ? "alert" : undefined}>${reason}</span>`}
       </span>
       <span class="actions">
-        ${act === "start" && html`<${Button} kind="slim" label=${`Start ${title}`} blocked=${blocked} onClick=${() => run("start")}>${busy ? "Starting…" : "Start"}<//>`}
-        ${mayTry && html`<${Button} kind="slim" id=${ids.login} label=${`Sign in ${title}`} blocked=${blocked} aria-expanded=${open === "login"} onClick=${() => toggle("login")}>Sign in<//>`}
+        ${act === "start" && html`<${Button} kind="slim" label=${texts.start(title)} blocked=${blocked} onClick=${() => run("start")}>${busy ? texts.starting : texts.startLabel}<//>`}
+        ${mayTry && html`<${Button} kind="slim" id=${ids.login} label=${texts.signOf(title)} blocked=${blocked} aria-expanded=${open === "login"} onClick=${() => toggle("login")}>${texts.sign}<//>`}
         ${
           act === "stop" &&
-          html`<${Button} kind="slim" id=${ids.test} label=${`Test message through ${title}`} blocked=${readOnlyReason.value} aria-expanded=${open === "test"} onClick=${() => toggle("test")}>Test message<//>
-          <${Button} kind="slim" label=${`Restart ${title}`} blocked=${blocked} onClick=${() => run("restart")}>${busy ? "Restarting…" : "Restart"}<//>`
+          html`<${Button} kind="slim" id=${ids.test} label=${texts.testMessageThrough(title)} blocked=${readOnlyReason.value} aria-expanded=${open === "test"} onClick=${() => toggle("test")}>${texts.testMessage}<//>
+          <${Button} kind="slim" label=${texts.restart(title)} blocked=${blocked} onClick=${() => run("restart")}>${busy ? texts.restarting : texts.restartLabel}<//>`
         }
-        ${mayTry && account && html`<${Button} kind="slim danger" label=${`Sign out ${title}`} blocked=${blocked} onClick=${() => signOut(channel, accountId, title)}>Sign out<//>`}
-        ${act === "stop" && html`<${Button} kind="slim danger" label=${`Stop ${title}`} blocked=${blocked} onClick=${() => stop(channel, accountId, title)}>Stop<//>`}
+        ${mayTry && account && html`<${Button} kind="slim danger" label=${texts.signOutOf(title)} blocked=${blocked} onClick=${() => signOut(channel, accountId, title)}>${texts.signOut}<//>`}
+        ${act === "stop" && html`<${Button} kind="slim danger" label=${texts.stopOf(title)} blocked=${blocked} onClick=${() => stop(channel, accountId, title)}>${texts.stop}<//>`}
       </span>
     </div>
     ${open === "test" && html`<${Later} load=${testMessage} channel=${channel} accountId=${accountId} title=${title} onClose=${() => setOpen("")} />`}
@@ -67,9 +68,9 @@ export function AccountRow({ channel, label, account, mayLogin }) {
 /** @param {string} channel @param {string} accountId @param {string} title */
 function stop(channel, accountId, title) {
   ask({
-    title: `Stop ${title}?`,
-    text: "It receives nothing until it is started again or the gateway restarts. Messages to it wait in the queue.",
-    action: "Stop",
+    title: texts.stopQuestion(title),
+    text: texts.receivesNothingUntil,
+    action: texts.stop,
     isDanger: true,
     run: () => changeAccount("stop", { channel, accountId }),
   });
@@ -78,13 +79,13 @@ function stop(channel, accountId, title) {
 /** @param {string} channel @param {string} accountId @param {string} title */
 function signOut(channel, accountId, title) {
   ask({
-    title: `Sign ${title} out?`,
-    text: "It stops, and what its sign-in has stored is cleared: to come back it has to be signed in anew. Credentials in the config stay.",
-    action: "Sign out",
+    title: texts.signOutQuestion(title),
+    text: texts.stopsSignStored,
+    action: texts.signOut,
     isDanger: true,
     run: async () => {
       const cleared = await signOutAccount({ channel, accountId });
-      announce(cleared ? `${title} is signed out.` : `${title} is stopped; there was no sign-in to clear.`);
+      announce(cleared ? texts.signedOut(title) : texts.stoppedThereNo(title));
     },
   });
 }

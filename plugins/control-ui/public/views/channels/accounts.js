@@ -1,5 +1,6 @@
 import { canSignIn } from "../../core/channel-facts.js";
 import { html } from "../../core/html.js";
+import { texts } from "../../texts/channels.js";
 import { AccountRow } from "./account.js";
 
 /** @typedef {import("../../core/channel-facts.js").Status} Status */
@@ -19,18 +20,18 @@ export function Accounts({ list }) {
   const bare = channelOrder.filter((channel) => channelAccounts[channel]?.length === 0 && canSignIn(list, channel));
   const broken = channelOrder.filter((channel) => channels[channel]?.error !== undefined);
   return html`<section class="panel" aria-labelledby="accounts">
-    <header><h2 id="accounts">Accounts</h2></header>
+    <header><h2 id="accounts">${texts.accounts}</h2></header>
     <ul class="rows">
       ${broken.map(
         (channel) => html`<li key=${channel} class="row-line"><span class="grow">
-          <span class="top-line"><span class="cut title">${channelLabels[channel] ?? channel}</span>
-            <span class="badge bad"><i class="dot bad"></i>does not work</span></span>
+          <span class="top-line"><span class="cut title" dir="auto">${channelLabels[channel] ?? channel}</span>
+            <span class="badge bad"><i class="dot bad"></i>${texts.doesNotWork}</span></span>
           <span class="reason small wrap">${channels[channel]?.error}</span>
         </span></li>`,
       )}
       ${rows.map((row) => html`<${AccountRow} key=${`${row.channel} ${row.account.accountId}`} ...${row} />`)}
       ${bare.map((channel) => html`<${AccountRow} key=${`${channel} first`} channel=${channel} label=${channelLabels[channel] ?? channel} mayLogin=${true} />`)}
     </ul>
-    ${rows.length + broken.length + bare.length === 0 && html`<p class="inside muted">No account is in the config yet.</p>`}
+    ${rows.length + broken.length + bare.length === 0 && html`<p class="inside muted">${texts.noAccountConfig}</p>`}
   </section>`;
 }

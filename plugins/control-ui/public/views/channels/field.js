@@ -1,4 +1,5 @@
 import { html } from "../../core/html.js";
+import { texts } from "../../texts/channels.js";
 
 /** @typedef {import("../../core/channel-setup-facts.js").Field} Field */
 
@@ -15,16 +16,16 @@ export function FieldInput({ field, channel, value, problem, onChange }) {
     "aria-required": isRequired ? "true" : undefined,
   };
   const input = (/** @type {any} */ event) => onChange(event.currentTarget.value);
-  const about = [text, standard && `Unset: ${standard}.`, kind === "list" && "Several with commas."]
+  const about = [text, standard && texts.unsetIs(standard), kind === "list" && texts.severalCommas]
     .filter(Boolean)
     .join(". ")
     .replaceAll("..", ".");
   return html`<div class="set-up-field">
-    <label class="label" for=${id}>${label}${isRequired && html`<span class="muted"> needed</span>`}</label>
+    <label class="label" for=${id}>${label}${isRequired && html`<span class="muted"> ${texts.neededWord}</span>`}</label>
     ${
       kind === "choice" || kind === "switch"
-        ? html`<select ...${shared} onChange=${input}><option value="">unset</option>${(
-            kind === "switch" ? ["true", "false"] : options
+        ? html`<select ...${shared} onChange=${input}><option value="">${texts.unset}</option>${(
+            kind === "switch" ? [texts.true, texts.false] : options
           ).map((option) => html`<option key=${option} value=${option}>${option}</option>`)}</select>`
         : html`<input ...${shared} type=${kind === "secret" ? "password" : "text"} inputmode=${kind === "number" ? "numeric" : undefined}
             autocomplete=${kind === "secret" ? "new-password" : "off"} spellcheck=${false} maxlength="4096" onInput=${input} />`

@@ -3,6 +3,7 @@ import { signInAccount } from "../../core/channel-setup.js";
 import { html } from "../../core/html.js";
 import { timeLeft } from "../../core/invite-facts.js";
 import { now } from "../../core/store.js";
+import { texts } from "../../texts/channels.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { QrCode } from "../../ui/qr-code.js";
 import { Notice, Waiting } from "../../ui/states.js";
@@ -18,15 +19,15 @@ export default function Login({ channel, accountId, title, onClose }) {
   const course = useLogin({ channel, accountId }, turn);
   const { step, untilMs, done, failed } = course;
   const isOver = done !== undefined || failed !== undefined;
-  return html`<section class="below stack" aria-label=${`Sign in ${title}`}>
-    ${!isOver && !step && html`<${Waiting} rows=${2} label="Waiting for the channel" />`}
+  return html`<section class="below stack" aria-label=${texts.signOf(title)}>
+    ${!isOver && !step && html`<${Waiting} rows=${2} label=${texts.waitingChannel} />`}
     ${!isOver && step && html`<${StepView} step=${step} title=${title} />`}
-    ${!isOver && untilMs !== undefined && html`<p class="muted small">It ends by itself in <span role="timer" aria-live="off">${timeLeft(untilMs - now.value)}</span>, and when this page loses its connection.</p>`}
+    ${!isOver && untilMs !== undefined && html`<p class="muted small">${texts.endsItself} <span role="timer" aria-live="off">${timeLeft(untilMs - now.value)}</span>${texts.whenPageLoses}</p>`}
     <div role="status">${done !== undefined && html`<${Notice}>${done}<//>`}</div>
     ${failed !== undefined && html`<p class="reason bad wrap" role="alert">${failed}</p>`}
     <div class="actions">
-      ${failed !== undefined && html`<${Button} kind="primary" onClick=${() => setTurn(turn + 1)}>Begin again<//>`}
-      <${Button} onClick=${onClose}>${isOver ? "Close" : "Hide"}<//>
+      ${failed !== undefined && html`<${Button} kind="primary" onClick=${() => setTurn(turn + 1)}>${texts.beginAgain}<//>`}
+      <${Button} onClick=${onClose}>${isOver ? texts.close : texts.hide}<//>
     </div>
   </section>`;
 }
@@ -53,7 +54,7 @@ function useLogin({ channel, accountId }, turn) {
 
 /** @param {{ identity?: string | undefined, note?: string | undefined, started: boolean }} end */
 function endWords({ identity, note, started }) {
-  return [`Signed in${identity === undefined ? "" : ` as ${identity}`}.`, note, started ? "The account is starting." : undefined]
+  return [texts.signed(identity === undefined ? "" : texts.signedInAs(identity)), note, started ? texts.accountStarting : undefined]
     .filter(Boolean)
     .join(" ");
 }
@@ -62,17 +63,17 @@ function endWords({ identity, note, started }) {
 function StepView({ step, title }) {
   if (step.kind === "qr") {
     return html`<div class="scan">
-      <${QrCode} text=${step.text} label=${`QR code that signs ${title} in`} />
-      <div class="stack"><p><strong>Scan it with the app of the platform.</strong> A newer code takes its place by itself.</p>
-        <p class="muted small">Whoever scans it takes part in the account: show it to nobody else.</p></div>
+      <${QrCode} text=${step.text} label=${texts.qrCodeSigns(title)} />
+      <div class="stack"><p><strong>${texts.scanAppPlatform}</strong> ${texts.newerCodeTakes}</p>
+        <p class="muted small">${texts.whoeverScansTakes}</p></div>
     </div>`;
   }
   if (step.kind === "url") {
     const isWeb = /^https?:\/\//.test(step.url);
-    return html`<p>Open this address and follow it to its end:</p>
+    return html`<p>${texts.openAddressFollow}</p>
       <p class="line"><a class="wrap" href=${isWeb ? step.url : undefined} target="_blank" rel="noopener noreferrer">${step.url}</a>
-        <${CopyButton} text=${step.url} label="Copy address" /></p>`;
+        <${CopyButton} text=${step.url} label=${texts.copyAddress} /></p>`;
   }
-  return html`<p>Enter this code on the platform:</p>
-    <p class="line"><code class="login-code">${step.code}</code> <${CopyButton} text=${step.code} label="Copy code" /></p>`;
+  return html`<p>${texts.enterCodePlatform}</p>
+    <p class="line"><code class="login-code">${step.code}</code> <${CopyButton} text=${step.code} label=${texts.copyCode} /></p>`;
 }

@@ -5,6 +5,7 @@ import { onEvent } from "../../core/conn.js";
 import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isOnline, lastOnlineAt } from "../../core/store.js";
+import { texts } from "../../texts/channels.js";
 import { Later } from "../../ui/later.js";
 import { Trouble } from "../../ui/reading.js";
 import { Waiting } from "../../ui/states.js";
@@ -33,10 +34,10 @@ export default function ChannelsPage() {
   const list = status.value;
   return html`<div class="page channels">
     <div class="stack tight-head">
-      <h1>Channels</h1>
-      ${list && html`<p class="muted">${sentenceOf(list)}${!isOnline.value && ` As of ${clock(readAt.value || lastOnlineAt.value)}.`}</p>`}
+      <h1>${texts.channels}</h1>
+      ${list && html`<p class="muted">${sentenceOf(list)}${!isOnline.value && texts.asOf(clock(readAt.value || lastOnlineAt.value))}</p>`}
     </div>
-    ${failure.value ? html`<${Trouble} error=${failure.value} what="channels" plugin="messaging" onRetry=${readChannels} />` : null}
+    ${failure.value ? html`<${Trouble} error=${failure.value} what=${texts.whatChannels} plugin="messaging" onRetry=${readChannels} />` : null}
     ${!list && !failure.value && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${4} /></div></section>`}
     ${list && html`<${People} known=${pairing.value} failure=${pairingFailure.value} />`}
     ${list && list.channelOrder.length > 0 && html`<${Accounts} list=${list} />`}

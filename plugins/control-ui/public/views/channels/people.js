@@ -4,6 +4,7 @@ import { decide, revoke } from "../../core/channels.js";
 import { age, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { noPairingReason, now } from "../../core/store.js";
+import { texts } from "../../texts/channels.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -17,13 +18,13 @@ export function People({ known, failure }) {
   if (failure) {
     const { message = "" } = /** @type {any} */ (failure);
     return /missing scope|FORBIDDEN/.test(message)
-      ? html`<${Notice}>This sign-in is not allowed to see who waits to be let in.<//>`
-      : html`<${Notice} level="warn">Who waits to be let in could not be read: ${message}<//>`;
+      ? html`<${Notice}>${texts.signNotAllowed}<//>`
+      : html`<${Notice} level="warn">${texts.whoWaitsLet(message)}<//>`;
   }
   if (!known || known.requests.length + known.paired.length === 0) return null;
   const { requests, paired } = known;
   return html`<section class="panel" aria-labelledby="people">
-    <header><h2 id="people">People</h2><span class="muted small aside">They may write direct messages to one account.</span></header>
+    <header><h2 id="people">${texts.people}</h2><span class="muted small aside">${texts.theyMayWrite}</span></header>
     <ul class="rows">
       ${requests.map((one) => html`<${Waiting} key=${`${one.channel} ${one.accountId} ${one.code}`} one=${one} />`)}
       ${paired.map((one) => html`<${Admitted} key=${`${one.channel} ${one.accountId} ${one.senderId}`} one=${one} />`)}
@@ -43,7 +44,7 @@ function Waiting({ one }) {
     setError("");
     try {
       await decide(word, one);
-      announce(word === "approve" ? `${who} may write now.` : `${who} was rejected.`);
+      announce(word === "approve" ? texts.mayWriteNow(who) : texts.rejected(who));
     } catch (failure) {
       setError(/** @type {Error} */ (failure).message);
       setBusy("");
@@ -51,14 +52,14 @@ function Waiting({ one }) {
   };
   return html`<li class="row-line person">
     <span class="grow">
-      <span class="top-line"><span class="cut title">${who}</span><span class="badge warn"><i class="dot warn"></i>waits</span></span>
-      <span class="facts muted small"><span class="wrap">${one.channel}, ${one.accountId}</span><span>code <code>${one.code}</code></span>
-        <span>${age(one.requestedAt, now.value)}</span><span>expires in ${span(one.expiresAt - now.value)}</span></span>
+      <span class="top-line"><span class="cut title" dir="auto">${who}</span><span class="badge warn"><i class="dot warn"></i>${texts.waits}</span></span>
+      <span class="facts muted small"><span class="wrap">${one.channel}, ${one.accountId}</span><span>${texts.code} <code>${one.code}</code></span>
+        <span>${age(one.requestedAt, now.value)}</span><span>${texts.expires(span(one.expiresAt - now.value))}</span></span>
       ${error && html`<span class="reason small wrap" role="alert">${error}</span>`}
     </span>
     <span class="actions">
-      <${Button} kind="slim primary" label=${`Approve ${who}`} blocked=${noPairingReason.value} onClick=${() => answer("approve")}>${busy === "approve" ? "Approving…" : "Approve"}<//>
-      <${Button} kind="slim" label=${`Reject ${who}`} blocked=${noPairingReason.value} onClick=${() => answer("reject")}>${busy === "reject" ? "Rejecting…" : "Reject"}<//>
+      <${Button} kind="slim primary" label=${texts.approve(who)} blocked=${noPairingReason.value} onClick=${() => answer("approve")}>${busy === "approve" ? texts.approving : texts.approveLabel}<//>
+      <${Button} kind="slim" label=${texts.reject(who)} blocked=${noPairingReason.value} onClick=${() => answer("reject")}>${busy === "reject" ? texts.rejecting : texts.rejectLabel}<//>
     </span>
   </li>`;
 }
@@ -68,22 +69,22 @@ function Admitted({ one }) {
   const who = senderWords(one);
   const take = () =>
     ask({
-      title: `Take back the approval of ${who}?`,
-      text: `They are a stranger to ${one.channel}, ${one.accountId} again: their next message is answered with a new code.`,
-      action: "Take back",
+      title: texts.takeBackApproval(who),
+      text: texts.theyStrangerAgain({ channel: one.channel, accountId: one.accountId }),
+      action: texts.takeBack,
       isDanger: true,
       run: async () => {
         await revoke(one);
-        announce(`${who} may not write any more.`);
+        announce(texts.mayNotWrite(who));
       },
     });
   return html`<li class="row-line person">
     <span class="grow">
-      <span class="cut title">${who}</span>
-      <span class="facts muted small"><span class="wrap">${one.channel}, ${one.accountId}</span><span>approved ${age(one.approvedAt, now.value)}</span></span>
+      <span class="cut title" dir="auto">${who}</span>
+      <span class="facts muted small"><span class="wrap">${one.channel}, ${one.accountId}</span><span>${texts.approved(age(one.approvedAt, now.value))}</span></span>
     </span>
     <span class="actions">
-      <${Button} kind="slim quiet" label=${`Take back the approval of ${who}`} blocked=${noPairingReason.value} onClick=${take}>Take back<//>
+      <${Button} kind="slim quiet" label=${texts.takeBackApprovalOf(who)} blocked=${noPairingReason.value} onClick=${take}>${texts.takeBack}<//>
     </span>
   </li>`;
 }

@@ -3,6 +3,7 @@ import { configSchema, setUpChannel } from "../../core/channel-setup.js";
 import { channelsToSetUp, fieldsOf, problemsOf, sectionOf, snippetOf } from "../../core/channel-setup-facts.js";
 import { html } from "../../core/html.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/channels.js";
 import { Button, Command, CopyButton } from "../../ui/button.js";
 import { useLive } from "../../ui/live.js";
 import { Standing } from "../../ui/reading.js";
@@ -21,19 +22,19 @@ export default function SetUp({ present }) {
   const ids = found ? channelsToSetUp(found.schema, present) : [];
   const channel = ids.includes(chosen) ? chosen : "";
   return html`<section class="panel" aria-labelledby="set-up">
-    <header><h2 id="set-up">Set one up</h2></header>
+    <header><h2 id="set-up">${texts.setOneUp}</h2></header>
     <div class="inside stack">
-      <p>A channel lets people talk to the agent where they already are.</p>
-      <${Standing} reading=${configSchema} onRetry=${configSchema.read} what="channels that could be set up" rows=${1} />
+      <p>${texts.channelLetsPeople}</p>
+      <${Standing} reading=${configSchema} onRetry=${configSchema.read} what=${texts.channelsCouldSet} rows=${1} />
       ${
         ids.length > 0 &&
-        html`<div class="choice" role="group" aria-label="Channel to set up">${ids.map(
+        html`<div class="choice" role="group" aria-label=${texts.channelSetUp}>${ids.map(
           (id) =>
             html`<button key=${id} type="button" aria-pressed=${id === channel} onClick=${() => setChosen(id === channel ? "" : id)}>${id}</button>`,
         )}</div>`
       }
       ${found && channel !== "" && html`<${Form} key=${channel} channel=${channel} fields=${fieldsOf(found.schema, found.uiHints, channel)} />`}
-      <p class="muted small">Some channels need packages first. This command installs what one needs and says what its account takes:</p>
+      <p class="muted small">${texts.someChannelsNeed}</p>
       <${Command} command=${`svc channels add ${channel || "irc"}`} />
     </div>
   </section>`;
@@ -57,10 +58,7 @@ function Form({ channel, fields }) {
       // Secrets were sent; nothing of them stays here.
       setValues({});
       setState({
-        done:
-          waiting.length > 0
-            ? "It is in the config, and takes effect with the next start of the gateway."
-            : "It is in the config. Its account is listed above.",
+        done: waiting.length > 0 ? texts.configTakesEffect : texts.configAccountListed,
       });
     } catch (error) {
       setState({ failed: /** @type {Error} */ (error).message });
@@ -72,14 +70,14 @@ function Form({ channel, fields }) {
     onChange=${(/** @type {string} */ value) => setValues({ ...values, [field.name]: value })} />`;
   const more = fields.filter(({ isMore }) => isMore);
   const snippet = snippetOf(channel, fields);
-  return html`<form class="stack set-up" aria-label=${`Set up ${channel}`} onSubmit=${submit}>
+  return html`<form class="stack set-up" aria-label=${texts.setUp(channel)} onSubmit=${submit}>
     ${fields.filter(({ isMore }) => !isMore).map(input)}
-    ${more.length > 0 && html`<details class="folded"><summary>More (${more.length})</summary><div class="stack">${more.map(input)}</div></details>`}
-    ${state.failed !== undefined && html`<p class="reason bad wrap" role="alert">Nothing is set up: ${state.failed}</p>`}
+    ${more.length > 0 && html`<details class="folded"><summary>${texts.moreFields(more.length)}</summary><div class="stack">${more.map(input)}</div></details>`}
+    ${state.failed !== undefined && html`<p class="reason bad wrap" role="alert">${texts.nothingSetUp(state.failed)}</p>`}
     <div role="status">${state.done !== undefined && html`<${Notice}>${state.done}<//>`}</div>
-    <div class="actions"><${Button} type="submit" kind="primary" blocked=${noAdminReason.value}>${state.busy ? "Writing…" : `Set up ${channel}`}<//></div>
-    <details class="folded"><summary>Or by hand, in the config file</summary>
-      <div class="stack"><pre class="call" tabindex="0" aria-label="Lines of the config file"><code>${snippet}</code></pre>
-        <div><${CopyButton} text=${snippet} label="Copy lines" /></div></div></details>
+    <div class="actions"><${Button} type="submit" kind="primary" blocked=${noAdminReason.value}>${state.busy ? texts.writing : texts.setUp(channel)}<//></div>
+    <details class="folded"><summary>${texts.handConfigFile}</summary>
+      <div class="stack"><pre class="call" tabindex="0" aria-label=${texts.linesConfigFile}><code>${snippet}</code></pre>
+        <div><${CopyButton} text=${snippet} label=${texts.copyLines} /></div></div></details>
   </form>`;
 }

@@ -3,6 +3,7 @@ import { sentWords } from "../../core/channel-facts.js";
 import { sendTest } from "../../core/channels.js";
 import { html } from "../../core/html.js";
 import { readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/channels.js";
 import { Button } from "../../ui/button.js";
 
 /** A sentence with the name of this gateway to one recipient, and what became of it. @param {{ channel: string, accountId: string, title: string, onClose: () => void }} props */
@@ -27,17 +28,17 @@ export default function TestMessage({ channel, accountId, title, onClose }) {
     }
     setBusy(false);
   };
-  return html`<form class="below stack" aria-label=${`Test message through ${title}`} onSubmit=${submit}
+  return html`<form class="below stack" aria-label=${texts.testMessageThrough(title)} onSubmit=${submit}
     onKeyDown=${(/** @type {KeyboardEvent} */ e) => e.key === "Escape" && onClose()}>
-    <p class="muted small">A sentence with the name of this gateway is sent to one recipient, as the channel writes them: a room, or a person.</p>
+    <p class="muted small">${texts.sentenceNameGateway}</p>
     <div class="line">
-      <label class="grow"><span class="label">Recipient</span>
+      <label class="grow"><span class="label">${texts.recipient}</span>
         <input ref=${field} class="field" maxlength="512" autocomplete="off" spellcheck=${false} value=${to} aria-invalid=${failed ? "true" : undefined}
           onInput=${(/** @type {any} */ e) => setTo(e.currentTarget.value)} /></label>
-      <${Button} type="submit" kind="primary" blocked=${readOnlyReason.value}>${busy ? "Sending…" : "Send"}<//>
-      <${Button} onClick=${onClose}>Close<//>
+      <${Button} type="submit" kind="primary" blocked=${readOnlyReason.value}>${busy ? texts.sending : texts.send}<//>
+      <${Button} onClick=${onClose}>${texts.close}<//>
     </div>
     <p role="status" class=${sent ? "wrap" : "sr-only"}>${sent}</p>
-    ${failed && html`<p class="reason bad wrap" role="alert">It was not sent: ${failed}</p>`}
+    ${failed && html`<p class="reason bad wrap" role="alert">${texts.notSent(failed)}</p>`}
   </form>`;
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { clock, moment } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { texts } from "../../texts/chat-more.js";
 import { Open } from "../../ui/icons.js";
 import { LongText } from "../../ui/long-text.js";
 
@@ -10,7 +11,7 @@ export default function Aside({ part, ...props }) {
   return html`<${View} ...${props} />`;
 }
 
-const labels = { heartbeat: "Heartbeat", event: "Event", summary: "Summary of older messages" };
+const labels = { heartbeat: texts.heartbeat, event: texts.event, summary: texts.summaryOlderMessages };
 
 /** Shows an event that the gateway passed to the agent, or a summary that stands for older messages; no person wrote it, so it stays in the background. @param {{ item: import("../../core/turns.js").SystemItem }} props */
 function System({ item }) {
@@ -24,7 +25,7 @@ function System({ item }) {
 
 /** Names whoever wrote on a channel. The name is a stranger's: its direction of writing ends with it, and the id says who it is. @param {{ sender: import("../../core/turns.js").Sender, at: number }} props */
 function Sender({ sender: { id, name, channel }, at }) {
-  const where = channel === undefined ? id : `${id} on ${channel}`;
+  const where = channel === undefined ? id : texts.personOnChannel({ id, channel });
   return html`<p class="by muted small" title=${where}><strong><bdi>${name ?? id}</bdi></strong>
     ${name !== undefined && name !== id ? html` <bdi>${id}</bdi>` : null}
     ${channel === undefined ? null : html` <span>${channel}</span>`}
@@ -35,7 +36,7 @@ function Sender({ sender: { id, name, channel }, at }) {
 function Reasoning({ item: { text, isStreaming, isSealed } }) {
   const [isOpen, setOpen] = useState(false);
   return html`<details class="system reasoning muted small" onToggle=${(/** @type {any} */ e) => setOpen(e.currentTarget.open)}>
-    <summary><span class="turnable"><${Open} /></span>${isStreaming ? html`<i class="dot busy"></i><span>Thinking</span>` : html`<span>Thought</span>`}</summary>
-    ${isOpen && html`<${LongText} text=${text || (isSealed ? "The vendor of the model keeps this sealed." : "…")} />`}
+    <summary><span class="turnable"><${Open} /></span>${isStreaming ? html`<i class="dot busy"></i><span>${texts.thinking}</span>` : html`<span>${texts.thought}</span>`}</summary>
+    ${isOpen && html`<${LongText} text=${text || (isSealed ? texts.vendorModelKeeps : "…")} />`}
   </details>`;
 }

@@ -1,11 +1,8 @@
-import { approvals } from "../../core/approvals.js";
 import { html } from "../../core/html.js";
-import { ApprovalCard } from "../overview.js";
+import { texts } from "../../texts/chat.js";
+import Approvals from "../approval.js";
 
-/** Requests for approval of this conversation, behind all that was said. @param {{ sessionKey: string }} props */
-export default function Asked({ sessionKey }) {
-  const own = approvals.value.filter(({ request }) => request.sessionKey === sessionKey);
-  return html`<ul class="panel parts asked-here" aria-label="Waiting for your approval">${own.map(
-    (approval) => html`<${ApprovalCard} key=${approval.id} approval=${approval} />`,
-  )}</ul>`;
+/** Requests for approval: at the call that each is about, or behind all that was said. @param {{ list: import("../../core/approval-facts.js").Approval[] }} props */
+export default function Asked({ list }) {
+  return html`<${Approvals} list=${list} class="panel parts asked-here" aria-label=${texts.waitingYourApproval} />`;
 }

@@ -1,19 +1,28 @@
 import { exportChat } from "../../core/export.js";
+import { panelAddress, panelsAt } from "../../core/panel-facts.js";
+import { panels } from "../../core/panels.js";
 import { isOnline } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 import { announce } from "../../ui/announce.js";
 import { Close, File } from "../../ui/icons.js";
 import { openMenu } from "../../ui/menu.js";
+import { iconOf } from "../panels/icon.js";
 
 /** @type {AbortController | undefined} */
 let exporting;
 
 /** Opens the menu of a whole conversation. @param {HTMLElement} button @param {string} sessionKey */
 export function openChatMenu(button, sessionKey) {
-  const blocked = isOnline.value ? undefined : "Not connected to the gateway";
-  openMenu(button, "More about this conversation", [
-    { word: "Export as Markdown", icon: File, blocked, run: () => run(sessionKey, "md") },
-    { word: "Export as JSON", icon: File, blocked, run: () => run(sessionKey, "json") },
-    ...(exporting ? [{ word: "Cancel the export", icon: Close, run: () => exporting?.abort() }] : []),
+  const blocked = isOnline.value ? undefined : texts.notConnectedGateway;
+  openMenu(button, texts.moreAboutConversation, [
+    { word: texts.exportMarkdown, icon: File, blocked, run: () => run(sessionKey, "md") },
+    { word: texts.exportJson, icon: File, blocked, run: () => run(sessionKey, "json") },
+    ...panelsAt(panels.value, "session").map((panel) => ({
+      word: panel.label,
+      icon: iconOf(panel),
+      href: panelAddress(panel, { sessionKey }),
+    })),
+    ...(exporting ? [{ word: texts.cancelExport, icon: Close, run: () => exporting?.abort() }] : []),
   ]);
 }
 
@@ -22,11 +31,11 @@ async function run(sessionKey, kind) {
   exporting?.abort();
   const own = new AbortController();
   exporting = own;
-  announce("Reading the conversation…");
+  announce(texts.readingConversation);
   try {
     announce(await exportChat(sessionKey, kind, own.signal));
   } catch (error) {
-    announce(own.signal.aborted ? "The export was cancelled" : `Not exported: ${/** @type {Error} */ (error).message}`);
+    announce(own.signal.aborted ? texts.exportCancelled : texts.notExported(/** @type {Error} */ (error).message));
   } finally {
     if (exporting === own) exporting = undefined;
   }

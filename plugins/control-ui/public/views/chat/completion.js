@@ -4,6 +4,7 @@ import { commands } from "../../core/commands.js";
 import { plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { hello } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 
 /**
  * Commands that begin as what was typed. The focus stays in the field: arrows move, Tab or Enter take one, Escape closes the list until more is typed.
@@ -46,7 +47,7 @@ export default function Completion({ text, field, keys, onChoose }) {
   if (shown.length === 0) return null;
   const scopes = hello.value?.auth.scopes ?? [];
   return html`<div class="completion">
-    <ul id="commands" role="listbox" tabindex="0" aria-label="Commands">${shown.map((command, i) => {
+    <ul id="commands" role="listbox" tabindex="0" aria-label=${texts.commandsLabel}>${shown.map((command, i) => {
       const refusal = refusalOf(command, scopes);
       return html`<li key=${command.name} id=${`command-${i}`} role="option" aria-selected=${i === current} onPointerMove=${() => i !== current && setAt(i)}
         onPointerDown=${(/** @type {Event} */ e) => e.preventDefault()} onClick=${() => choose(command)}>
@@ -54,6 +55,6 @@ export default function Completion({ text, field, keys, onChoose }) {
         <span class="muted small">${command.about}${refusal && html` <span class="badge warn">${refusal}</span>`}</span>
       </li>`;
     })}</ul>
-    <p class="sr-only" role="status">${plural(shown.length, "command")}</p>
+    <p class="sr-only" role="status">${plural(shown.length, texts.commands)}</p>
   </div>`;
 }

@@ -9,6 +9,8 @@ import { isCoarse } from "../../core/look.js";
 import { isOutboxFull } from "../../core/outbox.js";
 import { recall } from "../../core/recall.js";
 import { readOnlyReason } from "../../core/store.js";
+import { takesAudio } from "../../core/who-answers.js";
+import { texts } from "../../texts/chat.js";
 import { Button } from "../../ui/button.js";
 import { Plus, Send, Stop } from "../../ui/icons.js";
 import { Later } from "../../ui/later.js";
@@ -20,6 +22,7 @@ import { followSent } from "./follow.js";
 const handed = signal(/** @type {{ text: string, files: Attached[] } | undefined} */ (undefined));
 const tray = () => import("./tray.js");
 const completion = () => import("./completion.js");
+const voice = () => import("./voice.js");
 
 /** Puts a text into the composer for the person to send. @param {string} text @param {Attached[]} [files] */
 export function fillComposer(text, files = []) {
@@ -36,7 +39,7 @@ export function Composer({ chat }) {
   /** The list of commands takes keys before the field does. */
   const keysOfList = useRef(/** @type {((event: KeyboardEvent) => boolean) | undefined} */ (undefined));
   const running = chat.live.value.filter((run) => run.state !== "ended");
-  const blocked = readOnlyReason.value ?? (isOutboxFull.value ? "Too many messages are waiting to be sent" : undefined);
+  const blocked = readOnlyReason.value ?? (isOutboxFull.value ? texts.tooManyMessages : undefined);
   const files = attachedTo(chat.key);
   const isEmpty = text.trim() === "" && files.length === 0;
 
@@ -89,31 +92,32 @@ export function Composer({ chat }) {
   };
   const isCommand = /^\/\S* ?$/.test(text);
 
-  return html`<form class="composer" aria-label="Write" onSubmit=${(/** @type {Event} */ e) => {
+  return html`<form class="composer" aria-label=${texts.write} onSubmit=${(/** @type {Event} */ e) => {
     e.preventDefault();
     submit();
   }} onDragOver=${(/** @type {DragEvent} */ e) => e.dataTransfer?.types.includes("Files") && e.preventDefault()}
     onDrop=${(/** @type {DragEvent} */ e) => take(e.dataTransfer?.files, e)}>
     ${isCommand && html`<${Later} load=${completion} text=${text} field=${field} keys=${keysOfList} onChoose=${change} />`}
     ${(picked || files.length > 0) && html`<${Later} load=${tray} chat=${chat} files=${files} picked=${picked} onTaken=${() => setPicked([])} />`}
+    ${takesAudio(chat.key) && html`<${Later} load=${voice} part="state" chat=${chat} />`}
     <div class="box">
       <${AddButton} chat=${chat} onPick=${take} />
-      <textarea ref=${field} rows="1" aria-label="Message" placeholder="Message" value=${text} enterkeyhint=${isCoarse.value ? "enter" : "send"}
+      <textarea dir="auto" ref=${field} rows="1" aria-label=${texts.message} placeholder=${texts.message} value=${text} enterkeyhint=${isCoarse.value ? "enter" : "send"}
         onInput=${(/** @type {any} */ e) => change(e.currentTarget.value)} onKeyDown=${key}
         onPaste=${(/** @type {ClipboardEvent} */ e) => take(e.clipboardData?.files, e)}></textarea>
       <${Buttons} chat=${chat} running=${running} isEmpty=${isEmpty} blocked=${blocked} />
     </div>
-    ${blocked && !isEmpty && html`<p class="muted small" role="status">${blocked}. What you write is kept.</p>`}
+    ${blocked && !isEmpty && html`<p class="muted small" role="status">${texts.youWriteKept(blocked)}</p>`}
   </form>`;
 }
 
 /** @param {{ chat: Chat, running: Chat["live"]["value"], isEmpty: boolean, blocked: string | undefined }} props */
 function Buttons({ chat, running, isEmpty, blocked }) {
   const isAtWork = running.length > 0;
-  const word = isAtWork && running.every((run) => run.state === "stopping") ? "Stopping…" : "Stop";
+  const word = isAtWork && running.every((run) => run.state === "stopping") ? texts.stopping : texts.stop;
   return html`
-    ${isAtWork && html`<${Button} kind="slim stop" icon=${Stop} blocked=${word === "Stop" ? readOnlyReason.value : word} onClick=${() => stop(chat)}>${word}<//>`}
-    ${(!isAtWork || !isEmpty) && html`<${Button} type="submit" kind="primary" icon=${Send} label="Send" blocked=${blocked ?? (isEmpty ? "Nothing to send" : undefined)} />`}`;
+    ${isAtWork && html`<${Button} kind="slim stop" icon=${Stop} blocked=${word === texts.stop ? readOnlyReason.value : word} onClick=${() => stop(chat)}>${word}<//>`}
+    ${(!isAtWork || !isEmpty) && html`<${Button} type="submit" kind="primary" icon=${Send} label=${texts.send} blocked=${blocked ?? (isEmpty ? texts.nothingSend : undefined)} />`}`;
 }
 
 /** Opens the file chooser of the browser. @param {{ chat: Chat, onPick: (list: FileList, event: Event) => void }} props */
@@ -131,9 +135,10 @@ function AddButton({ chat, onPick }) {
     onPick(event.currentTarget.files, event);
     event.currentTarget.value = "";
   };
-  return html`<${Button} kind="quiet" icon=${Plus} label="Attach files" blocked=${readOnlyReason.value} onPointerEnter=${prepare} onFocus=${prepare}
+  return html`<${Button} kind="quiet" icon=${Plus} label=${texts.attachFiles} blocked=${readOnlyReason.value} onPointerEnter=${prepare} onFocus=${prepare}
       onClick=${() => input.current?.click()} />
-    <input ref=${input} type="file" multiple hidden aria-label="Files to attach" accept=${accept} onChange=${changed} />`;
+    ${takesAudio(chat.key) && html`<${Later} load=${voice} part="button" chat=${chat} />`}
+    <input ref=${input} type="file" multiple hidden aria-label=${texts.filesAttach} accept=${accept} onChange=${changed} />`;
 }
 
 /** The field has the focus where keys are near, and is as high as its text, up to the limit in the style sheet. @param {Chat} chat @param {string} text */

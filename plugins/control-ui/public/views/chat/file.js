@@ -5,6 +5,7 @@ import { isEditable } from "../../core/note-facts.js";
 import { chatAddress, formatRoute, go, route } from "../../core/router.js";
 import { lastChatKey } from "../../core/sessions.js";
 import { isOnline, noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/parts.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { Close, File } from "../../ui/icons.js";
 import { Failure, Notice, Waiting } from "../../ui/states.js";
@@ -17,19 +18,19 @@ export function FilePane({ back = lastChat }) {
   useEffect(() => void openFile(path, params.a, from), [path, params.a, from, isOnline.value]);
   const { text, error, isCut } = shownFile.value;
   const retry = () => openFile(path, params.a, from);
-  return html`<aside class="file" aria-label=${`File ${path}`}>
+  return html`<aside class="file" aria-label=${texts.fileOf(path)}>
     <header>
       <${File} /><h2 class="cut" title=${path}>${path}</h2>
-      ${text !== undefined && isEditable(path) && !noAdminReason.value && html`<a class="button slim" href=${formatRoute("memory", rest, { q: params.q ?? "", a: params.a, e: "1" })}>Edit</a>`}
-      ${text && html`<${CopyButton} text=${text} label="Copy text" hidesWord=${true} />`}
-      <${Button} kind="quiet" icon=${Close} label="Close file" onClick=${() => go(back())} />
+      ${text !== undefined && isEditable(path) && !noAdminReason.value && html`<a class="button slim" href=${formatRoute("memory", rest, { q: params.q ?? "", a: params.a, e: "1" })}>${texts.edit}</a>`}
+      ${text && html`<${CopyButton} text=${text} label=${texts.copyText} hidesWord=${true} />`}
+      <${Button} kind="quiet" icon=${Close} label=${texts.closeFile} onClick=${() => go(back())} />
     </header>
-    <div class="file-body" tabindex="0" role="region" aria-label="Text of the file">
-      ${error ? html`<${Failure} what="The file could not be read." error=${error} onRetry=${retry} />` : null}
+    <div class="file-body" tabindex="0" role="region" aria-label=${texts.textFile}>
+      ${error ? html`<${Failure} what=${texts.fileCouldNot} error=${error} onRetry=${retry} />` : null}
       ${text === undefined && !error ? html`<${Waiting} rows=${8} />` : null}
-      ${text === "" && html`<${Notice}><p>There is no such file, or it is empty. It may have been moved or deleted since.</p><//>`}
+      ${text === "" && html`<${Notice}><p>${texts.thereNoSuch}</p><//>`}
       ${text && html`<${Lines} key=${`${path}:${params.l}`} text=${text} from=${from} to=${to} />`}
-      ${isCut && html`<p class="muted small">The file is longer than what is shown.</p>`}
+      ${isCut && html`<p class="muted small">${texts.fileLongerThan}</p>`}
     </div>
   </aside>`;
 }

@@ -37,7 +37,8 @@ export function useFollowing(scroller, chat, tell) {
     if (scroller.current) restore(scroller.current, position);
   };
 
-  useEffect(() => {
+  // Before the browser tells of the size of another chat: it is at that one's place.
+  useLayoutEffect(() => {
     const view = /** @type {HTMLElement} */ (scroller.current);
     return followReader(view, { position, intentAt, setFollowing, onNearTop: tell.onNearTop });
   }, [chat]);

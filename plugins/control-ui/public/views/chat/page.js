@@ -6,6 +6,7 @@ import { modelTrouble } from "../../core/parts.js";
 import { chatAddress, replace, route } from "../../core/router.js";
 import { lastChatKey, sessionRow, titleOfKey } from "../../core/sessions.js";
 import { defaultAgentId, mainSessionKey, modelStatus } from "../../core/store.js";
+import { texts } from "../../texts/chat.js";
 import { Later } from "../../ui/later.js";
 import { ChatBar } from "./bar.js";
 import { Composer } from "./composer.js";
@@ -28,7 +29,7 @@ export default function ChatPage() {
   // A file opened from its address alone has no chat beside it.
   const showsChat = key !== undefined && (!isFile || isWide.value);
   return html`<div class=${`chat ${isFile ? "with-file" : ""}`}>
-    <h1 class="sr-only">${key === undefined ? "Memory" : titleOfKey(key)}</h1>
+    <h1 class="sr-only">${key === undefined ? texts.memory : titleOfKey(key)}</h1>
     ${isWide.value && !isFile && html`<${SessionList} current=${key} />`}
     ${showsChat && html`<${Conversation} key=${key} sessionKey=${key} message=${isFile ? undefined : params.m} />`}
     ${isFile && html`<${Later} load=${file} />`}
@@ -43,7 +44,7 @@ function Conversation({ sessionKey, message }) {
   }, [sessionKey]);
   const agentId = /^agent:([^:]+):/.exec(sessionKey)?.[1];
   const trouble = modelTrouble(modelStatus.value, { agentId, chosen: sessionRow(sessionKey)?.model });
-  return html`<section class="conversation" aria-label="Conversation">
+  return html`<section class="conversation" aria-label=${texts.conversation}>
     <${Transcript} chat=${chat} message=${message} />
     ${trouble && !trouble.isWithout && html`<${Later} load=${modelNotice} trouble=${trouble} />`}
     <${ChatBar} sessionKey=${sessionKey} agentId=${agentId ?? defaultAgentId.value} />

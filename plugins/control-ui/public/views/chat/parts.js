@@ -1,4 +1,5 @@
 import { html } from "../../core/html.js";
+import { texts } from "../../texts/chat-more.js";
 import { LongText } from "../../ui/long-text.js";
 
 /** Pictures are drawn as these only: nothing else that a message may say is a picture runs or loads anything. */
@@ -13,10 +14,10 @@ export default function Parts({ parts }) {
 /** @param {{ part: import("../../core/turns.js").Part }} props */
 function One({ part: { kind, name, type, content } }) {
   if (kind === "image" && content && drawn.includes(type) && base64.test(content)) {
-    return html`<img class="picture" src=${`data:${type};base64,${content}`} alt="Attached picture" />`;
+    return html`<img class="picture" src=${`data:${type};base64,${content}`} alt=${texts.attachedPicture} />`;
   }
   if (kind === "text" && content) {
-    return html`<details class="small"><summary><bdi>${name}</bdi></summary><${LongText} text=${content} label=${`Text of ${name}`} /></details>`;
+    return html`<details class="small"><summary><bdi>${name}</bdi></summary><${LongText} text=${content} label=${texts.textOfFile(name)} /></details>`;
   }
-  return html`<span class="muted small">${kind === "image" ? "1 image" : html`<bdi>${name}</bdi>`}</span>`;
+  return html`<span class="muted small">${kind === "image" ? texts.image : html`<bdi>${name}</bdi>`}</span>`;
 }

@@ -5,11 +5,12 @@ import { attach, takeAttached } from "../../core/attached.js";
 import { chooseModel, modelsOf, readAgents, readModels } from "../../core/chat-models.js";
 import { readDraft, writeDraft } from "../../core/drafts.js";
 import { newId } from "../../core/env.js";
-import { count } from "../../core/format.js";
+import { count, list } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { chatAddress, go } from "../../core/router.js";
 import { sessionRow } from "../../core/sessions.js";
 import { readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
@@ -59,19 +60,19 @@ function Picker({ sessionKey, agentId }) {
     if (readOnlyReason.value) return;
     try {
       await chooseModel(sessionKey, model);
-      announce(model === null ? "The agent's own model answers from here on" : `${model} answers from here on`);
+      announce(model === null ? texts.agentSOwnModel : texts.answersHere(model));
       close();
     } catch (failure) {
       setError(failure);
     }
   };
-  return html`<${Dialog} label="Who answers here" onClose=${close}><div class="picker">
-    <h2>Who answers here</h2>
-    ${error ? html`<${Failure} what="That did not work." error=${error} onRetry=${read} />` : null}
+  return html`<${Dialog} label=${texts.whoAnswersHere} onClose=${close}><div class="picker">
+    <h2>${texts.whoAnswersHere}</h2>
+    ${error ? html`<${Failure} what=${texts.didNotWork} error=${error} onRetry=${read} />` : null}
     ${!models && !error && html`<${Waiting} rows=${4} />`}
     ${models && html`<${Models} models=${models} chosen=${sessionRow(sessionKey)?.model} onChoose=${choose} />`}
     ${agents.length > 1 && html`<${Agents} agents=${agents} current=${agentId} sessionKey=${sessionKey} />`}
-    <div class="actions"><${Button} onClick=${close}>Close<//></div>
+    <div class="actions"><${Button} onClick=${close}>${texts.close}<//></div>
   </div><//>`;
 }
 
@@ -80,28 +81,30 @@ function Models({ models, chosen, onChoose }) {
   const [words, setWords] = useState("");
   const own = models.find(({ tags }) => tags?.includes("default"));
   const shown = models.filter(({ provider, id, name }) => `${provider}/${id} ${name}`.toLowerCase().includes(words.trim().toLowerCase()));
-  return html`<section aria-labelledby="pick-model"><h3 id="pick-model" class="label">Model of this conversation</h3>
-    ${models.length > FEW && html`<input class="field" type="search" aria-label="Find a model" placeholder="Find a model" value=${words} onInput=${(/** @type {any} */ e) => setWords(e.currentTarget.value)} />`}
+  return html`<section aria-labelledby="pick-model"><h3 id="pick-model" class="label">${texts.modelConversation}</h3>
+    ${models.length > FEW && html`<input class="field" type="search" aria-label=${texts.findModel} placeholder=${texts.findModel} value=${words} onInput=${(/** @type {any} */ e) => setWords(e.currentTarget.value)} />`}
     <ul class="options">
-      <${Option} word="The agent's own" note=${own ? `${own.provider}/${own.id}` : "the first one that is ready"} isChosen=${chosen === undefined} onChoose=${() => onChoose(null)} />
+      <${Option} word=${texts.agentSOwn} note=${own ? `${own.provider}/${own.id}` : texts.firstOneReady} isChosen=${chosen === undefined} onChoose=${() => onChoose(null)} />
       ${shown.slice(0, MOST).map((model) => {
         const ref = `${model.provider}/${model.id}`;
         return html`<${Option} key=${ref} word=${model.name} note=${[ref, ...factsOf(model)].join(" · ")} reason=${model.available === false ? reasons[model.unavailableReason ?? ""] : undefined}
           isChosen=${chosen === ref} onChoose=${() => onChoose(ref)} />`;
       })}
-    </ul>${shown.length > MOST && html`<p class="muted small">${MOST} of ${shown.length} models</p>`}</section>`;
+    </ul>${shown.length > MOST && html`<p class="muted small">${texts.someOfModels({ most: MOST, shown: shown.length })}</p>`}</section>`;
 }
 
 const reasons = /** @type {Record<string, string>} */ ({
-  "missing-auth": "has no key yet",
-  "auth-failed": "its key was refused",
-  cooldown: "rests after failures; others answer until then",
+  "missing-auth": texts.noKeyYet,
+  "auth-failed": texts.keyRefused,
+  cooldown: texts.restsAfterFailures,
 });
 
 /** @param {Model} model */
 function factsOf({ contextWindow, input = [] }) {
-  const reads = input.filter((kind) => kind !== "text").map((kind) => (kind === "image" ? "pictures" : kind === "pdf" ? "PDF" : kind));
-  return [contextWindow && `reads ${count(contextWindow)} tokens`, reads.length > 0 && reads.join(", ")].filter(
+  const reads = input
+    .filter((kind) => kind !== "text")
+    .map((kind) => (kind === "image" ? texts.pictures : kind === "pdf" ? texts.pdf : kind));
+  return [contextWindow && texts.readsTokens(count(contextWindow)), reads.length > 0 && list(reads)].filter(
     (fact) => typeof fact === "string",
   );
 }
@@ -126,13 +129,13 @@ function Agents({ agents, current, sessionKey }) {
     close();
     go(chatAddress(key));
   };
-  return html`<section aria-labelledby="pick-agent"><h3 id="pick-agent" class="label">Agent</h3>
+  return html`<section aria-labelledby="pick-agent"><h3 id="pick-agent" class="label">${texts.agent}</h3>
     <ul class="options">${agents.map(
       ({
         id,
         name,
         identity,
-      }) => html`<${Option} key=${id} word=${identity?.name ?? name ?? id} note=${id === current ? `${id}, has this conversation` : "begins another conversation"}
+      }) => html`<${Option} key=${id} word=${identity?.name ?? name ?? id} note=${id === current ? texts.conversation(id) : texts.beginsAnotherConversation}
         isChosen=${id === current} onChoose=${() => (id === current ? undefined : begin(id))} />`,
     )}</ul></section>`;
 }

@@ -4,6 +4,7 @@ import { html } from "../../core/html.js";
 import { styled } from "../../core/look.js";
 import { firstNote, needsModel } from "../../core/parts.js";
 import { defaultAgentId, memory, modelStatus } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 import { Command } from "../../ui/button.js";
 import { Later } from "../../ui/later.js";
 import { fillComposer } from "./composer.js";
@@ -15,11 +16,11 @@ export default function Start() {
   const hasNoNotes = memory.value?.files === 0 && !memory.value.syncing;
   return html`<${FirstModel} />
     <div class="empty">
-      <h2>What would you like to know?</h2>
+      <h2>${texts.wouldYouLike}</h2>
       ${
         hasNoNotes
           ? html`<${NoNotes} />`
-          : html`<p>Answers come from your notes and name their sources.</p>
+          : html`<p>${texts.answersComeYour}</p>
             <div class="chips">${exampleQuestions(memory.value?.fileList).map(
               (q) => html`<button key=${q} type="button" class="chip" onClick=${() => fillComposer(q)}>${q}</button>`,
             )}</div>`
@@ -29,10 +30,9 @@ export default function Start() {
 
 function NoNotes() {
   const { workspace } = memory.value ?? {};
-  return html`<p>There are no notes yet. Put Markdown files into ${workspace ? "this folder" : "the folder memory of the workspace"}, such as router.md:
-      they are found a moment later.</p>
+  return html`<p>${texts.thereNoNotes(workspace ? texts.folder : texts.folderMemoryWorkspace)}</p>
     ${workspace && html`<div class="folder"><${Command} command=${`${workspace}/memory`} /></div>`}
-    <p><a href=${firstNote(defaultAgentId.value)}>Write the first one here</a></p>`;
+    <p><a href=${firstNote(defaultAgentId.value)}>${texts.writeFirstOne}</a></p>`;
 }
 
 /** Seldom needed, so fetched when it is; what was begun stays. */

@@ -1,11 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { approvals } from "../../core/approvals.js";
+import { placed } from "../../core/asked-facts.js";
 import { findMessage, isReadable, loadOlder, reload, trimOlder } from "../../core/chat.js";
-import { clock, day } from "../../core/format.js";
+import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
-import { isOnline, lastOnlineAt, now } from "../../core/store.js";
+import { approvals, isOnline, lastOnlineAt, now } from "../../core/store.js";
+import { daysOf } from "../../core/turn-days.js";
 import { turnKeyOf, turnsOf } from "../../core/turns.js";
+import { texts } from "../../texts/chat.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";
@@ -13,15 +15,17 @@ import { Later, prefetch } from "../../ui/later.js";
 import { Failure, Waiting } from "../../ui/states.js";
 import { Block } from "./block.js";
 import { useFollowing } from "./follow.js";
-import { TurnView, tool } from "./turn.js";
+import { asked, TurnView, tool } from "./turn.js";
 
 const start = () => import("./start.js");
-const asked = () => import("./asked.js");
 
 /** Turns per block; a block far from the view is replaced by its height. Few enough to be drawn between two frames, on a slow machine too. */
-const BLOCK_TURNS = 3;
+const BLOCK_TURNS = 1;
+const CHAPTER_BLOCKS = 20;
+/** Blocks at the end that are drawn at once. */
+const DRAWN_BLOCKS = 4;
 /** Height of a turn that was not drawn yet, px. */
-const TURN_PX = 180;
+const TURN_PX = 200;
 
 /** @param {{ chat: import("../../core/chat.js").Chat, message?: string | undefined }} props `message`: id or number of the one to show */
 export function Transcript({ chat, message }) {
@@ -32,36 +36,44 @@ export function Transcript({ chat, message }) {
   const turns = useMemo(() => turnsOf({ messages, live, outgoing }), [messages, live, outbox.value]);
   const { isFollowing, toEnd, toTurn } = useFollowing(scroller, chat, { onNearTop: () => loadOlder(chat), onEnd: () => trimOlder(chat) });
   const shown = useShownTurn(chat, message, toTurn);
+  const { requests, others } = placed(approvals.value, chat.key, live);
   const isBusy = live.length + outgoing.length > 0;
   useEffect(() => void (isBusy && prefetch(tool)), [isBusy]);
   const isEmpty = chat.isLoaded.value && turns.length === 0;
-  const blocks = blocksOf(turns);
-  const first = useRef({ chat, id: Number.NEGATIVE_INFINITY });
-  if (first.current.chat !== chat || (first.current.id < 0 && chat.isLoaded.value))
-    first.current = { chat, id: blocks[0]?.id ?? Number.NEGATIVE_INFINITY };
+  const blocks = useMemo(() => blocksOf(turns), [turns]);
+  const headings = useMemo(() => daysOf(turns, now.peek()), [turns]);
+  const heights = useMemo(() => new Map(), [chat]);
   /** Position of the reader, to which the view returns, and what is still growing. @param {import("../../core/turns.js").Turn} turn */
   const isHeld = ({ key, isLive }) => isLive || key === shown || (!chat.position.isFollowing && key === chat.position.turn);
+  /** @typedef {ReturnType<typeof blocksOf>[number]} TurnBlock */
+  const isBlockHeld = (/** @type {TurnBlock} */ { list }) => list.some(isHeld);
+  const end = (blocks.at(-1)?.id ?? 0) - DRAWN_BLOCKS;
+  /** The newest are drawn at once, and all others when they come near. @param {TurnBlock[]} some */
+  const estimateOf = (some) => (some.some(({ id }) => id > end) ? undefined : some.reduce((px, { list }) => px + list.length * TURN_PX, 0));
+  const drawBlock = (/** @type {TurnBlock} */ block) =>
+    html`<${Block} key=${block.id} id=${block.id} turn=${block.list[0]?.key} heights=${heights} isKept=${isBlockHeld(block)} root=${scroller} estimate=${estimateOf([block])} draw=${() =>
+      block.list.map(
+        (turn) =>
+          html`<${TurnView} key=${turn.key} turn=${turn} heading=${headings.get(turn.key)} chat=${chat} requests=${turn.isLive ? requests : undefined} isShown=${turn.key === shown} />`,
+      )} />`;
   return html`<div class="transcript-frame">
-    <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label="Messages">
+    <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label=${texts.messages}>
       <div class="column">
-        ${chat.hasOlder.value && html`<p class="older muted small">${chat.isLoadingOlder.value ? "Loading earlier messages…" : "Earlier messages"}</p>`}
-        ${!isOnline.value && chat.isLoaded.value && html`<p class="older muted small">As of ${clock(lastOnlineAt.value)}</p>`}
-        ${chat.error.value && html`<${Failure} what="The messages could not be read." error=${chat.error.value} onRetry=${() => reload(chat)} />`}
+        ${chat.hasOlder.value && html`<p class="older muted small">${chat.isLoadingOlder.value ? texts.loadingEarlierMessages : texts.earlierMessages}</p>`}
+        ${!isOnline.value && chat.isLoaded.value && html`<p class="older muted small">${texts.asOf(clock(lastOnlineAt.value))}</p>`}
+        ${chat.error.value && html`<${Failure} what=${texts.messagesCouldNot} error=${chat.error.value} onRetry=${() => reload(chat)} />`}
         ${!chat.isLoaded.value && turns.length === 0 && !chat.error.value && html`<${Waiting} rows=${6} />`}
         ${isEmpty && html`<${Later} load=${start} />`}
-        ${blocks.map(
+        ${chaptersOf(blocks).map(
           ({ id, list }) =>
-            html`<${Block} key=${id} isKept=${list.some(isHeld)} root=${scroller} estimate=${id < first.current.id ? list.length * TURN_PX : undefined} draw=${() =>
-              withDays(list).map(
-                ({ turn, heading }) =>
-                  html`<${TurnView} key=${turn.key} turn=${turn} heading=${heading} chat=${chat} isShown=${turn.key === shown} />`,
-              )} />`,
+            html`<${Block} key=${`${chat.key} ${id}`} id=${id} turn=${list[0]?.list[0]?.key} heights=${heights} kind="chapter" isKept=${list.some(isBlockHeld)} root=${scroller} estimate=${estimateOf(list)} draw=${() =>
+              list.map(drawBlock)} />`,
         )}
-        ${approvals.value.some(({ request }) => request.sessionKey === chat.key) && html`<${Later} load=${asked} sessionKey=${chat.key} />`}
+        ${others.length > 0 && html`<${Later} load=${asked} list=${others} />`}
       </div>
     </div>
-    <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? "Answering" : ""}</p>
-    ${!isFollowing && turns.length > 0 && html`<${Button} kind="slim latest" icon=${Down} onClick=${toEnd}>Latest<//>`}
+    <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? texts.answeringLabel : ""}</p>
+    ${!isFollowing && turns.length > 0 && html`<${Button} kind="slim latest" icon=${Down} onClick=${toEnd}>${texts.latest}<//>`}
   </div>`;
 }
 
@@ -86,7 +98,7 @@ function useShownTurn(chat, message, toTurn) {
     void findMessage(chat, message).then((found) => {
       if (!isWanted || (!found && !isReadable(chat))) return;
       isSettled.current = true;
-      if (!found) return announce("That message is not in this conversation");
+      if (!found) return announce(texts.messageNotConversation);
       setShown(turnKeyOf(found));
       toTurn(turnKeyOf(found));
     });
@@ -113,14 +125,18 @@ function blocksOf(turns) {
   return blocks;
 }
 
-/** @param {import("../../core/turns.js").Turn[]} turns */
-function withDays(turns) {
-  let before = "";
-  return turns.map((turn) => {
-    const first = turn.items.find((item) => "at" in item);
-    const name = first && "at" in first ? day(first.at, now.peek()) : before;
-    const heading = name === before ? undefined : name;
-    before = name;
-    return { turn, heading };
-  });
+/**
+ * Blocks in chapters: of a long conversation most blocks need not even exist.
+ * @param {ReturnType<typeof blocksOf>} blocks
+ */
+function chaptersOf(blocks) {
+  /** @type {Array<{ id: number, list: typeof blocks }>} */
+  const chapters = [];
+  for (const block of blocks) {
+    const id = Math.floor(block.id / CHAPTER_BLOCKS);
+    const last = chapters.at(-1);
+    if (last?.id === id) last.list.push(block);
+    else chapters.push({ id, list: [block] });
+  }
+  return chapters;
 }

@@ -5,6 +5,7 @@ import { acceptOf, blindWords, sizeWords } from "../../core/attachment-facts.js"
 import { agentOf, inputOf, modelsOf, readModels } from "../../core/chat-models.js";
 import { html } from "../../core/html.js";
 import { isOnline } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 import { Button } from "../../ui/button.js";
 import { Close, File } from "../../ui/icons.js";
 
@@ -45,11 +46,11 @@ export default function Tray({ chat, files, picked, onTaken }) {
     ${problems.length > 0 && html`<ul class="notice bad" role="alert">${problems.map((text, i) => html`<li key=${i}><bdi>${text}</bdi></li>`)}</ul>`}
     ${
       files.length > 0 &&
-      html`<ul class="tray-files" aria-label="Attached">${files.map(
+      html`<ul class="tray-files" aria-label=${texts.attached}>${files.map(
         (file) => html`<li key=${file}>
         ${file.preview ? html`<img src=${file.preview} alt="" />` : html`<${File} />`}
         <span class="tray-name"><bdi class="cut" title=${file.name}>${file.name}</bdi><span class="muted small">${sizeWords(file.size)}</span></span>
-        <${Button} kind="quiet" icon=${Close} label=${`Remove ${file.name}`} onClick=${() => remove(file)} />
+        <${Button} kind="quiet" icon=${Close} label=${texts.remove(file.name)} onClick=${() => remove(file)} />
       </li>`,
       )}</ul>`
     }

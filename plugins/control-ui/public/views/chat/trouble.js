@@ -5,6 +5,7 @@ import { outcomeWords } from "../../core/outcome-facts.js";
 import { outcomeOf } from "../../core/outcomes.js";
 import { formatRoute } from "../../core/router.js";
 import { isOnline, readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 import { Button } from "../../ui/button.js";
 import { fillComposer } from "./composer.js";
 import { followSent } from "./follow.js";
@@ -27,10 +28,10 @@ function Unsent({ item }) {
     fillComposer(item.text, files);
   };
   return html`<div class="unsent" role="alert">
-    <p class="small">Not sent. ${item.error ?? ""}</p>
+    <p class="small">${texts.notSent(item.error ?? "")}</p>
     <div class="actions">
-      <${Button} kind="slim" blocked=${readOnlyReason.value ?? (areLost ? "The files are not here any more" : undefined)} onClick=${() => retry(item.id)}>Retry<//>
-      <${Button} kind="slim" onClick=${edit}>Edit<//>
+      <${Button} kind="slim" blocked=${readOnlyReason.value ?? (areLost ? texts.filesNotHere : undefined)} onClick=${() => retry(item.id)}>${texts.retry}<//>
+      <${Button} kind="slim" onClick=${edit}>${texts.edit}<//>
     </div>
   </div>`;
 }
@@ -47,7 +48,7 @@ function Reason({ turn, chat, isBare }) {
     ${
       words.level === "bad" &&
       html`<${AskAgain} question=${question.text} parts=${question.parts} chat=${chat} />
-      <a class="small" href=${formatRoute("explain", turn.key)}>What it did until then</a>`
+      <a class="small" href=${formatRoute("explain", turn.key)}>${texts.didUntilThen}</a>`
     }
   </div>`;
 }
@@ -61,8 +62,8 @@ export function AskAgain({ question, parts = [], chat }) {
   };
   const isWhole = files.length === parts.length;
   return html`<div class="actions">
-    <${Button} kind="slim" blocked=${readOnlyReason.value ?? (isWhole ? undefined : "Its files are too large to be kept here: attach them again")} onClick=${again}>Ask again<//>
-    <${Button} kind="slim" onClick=${() => fillComposer(question, files)}>Edit<//>
+    <${Button} kind="slim" blocked=${readOnlyReason.value ?? (isWhole ? undefined : texts.filesTooLarge)} onClick=${again}>${texts.askAgain}<//>
+    <${Button} kind="slim" onClick=${() => fillComposer(question, files)}>${texts.edit}<//>
   </div>`;
 }
 

@@ -1,6 +1,7 @@
 import { send } from "../../core/delivery.js";
 import { chatAddress, formatRoute } from "../../core/router.js";
 import { readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/chat-more.js";
 import { announce } from "../../ui/announce.js";
 import { Copy, Info, Pencil, Reset } from "../../ui/icons.js";
 import { openMenu } from "../../ui/menu.js";
@@ -16,28 +17,24 @@ export function openTurnMenu(button, { turn, chat }) {
   const isWhole = files.length === parts.length;
   const edit = () => {
     fillComposer(question?.text ?? "", files);
-    announce(
-      isWhole
-        ? "The question is in the field. What you send is put at the end; this answer stays."
-        : "The question is in the field. Its files were too large to be kept here: attach them again.",
-    );
+    announce(isWhole ? texts.questionFieldYou : texts.questionFieldFiles);
   };
   const again = () => {
     send(chat.key, question?.text ?? "", files);
     followSent();
   };
-  const lost = isWhole ? undefined : "Its files are too large to be kept here: use Edit and ask again";
-  openMenu(button, "More about this answer", [
+  const lost = isWhole ? undefined : texts.filesTooLargeKept;
+  openMenu(button, texts.moreAboutAnswer, [
     ...(turn.key.startsWith("m:")
       ? []
-      : [{ word: "Why did it say that", icon: Info, href: formatRoute("explain", turn.key, { m: messageOf(turn) }) }]),
+      : [{ word: texts.whyDidSay, icon: Info, href: formatRoute("explain", turn.key, { m: messageOf(turn) }) }]),
     ...(question
       ? [
-          { word: "Edit and ask again", icon: Pencil, run: edit },
-          { word: "Ask again", icon: Reset, blocked: readOnlyReason.value ?? lost, run: again },
+          { word: texts.editAskAgain, icon: Pencil, run: edit },
+          { word: texts.askAgain, icon: Reset, blocked: readOnlyReason.value ?? lost, run: again },
         ]
       : []),
-    { word: "Copy the address of this answer", icon: Copy, run: () => copyAddress(chat.key, messageOf(turn)) },
+    { word: texts.copyAddressAnswer, icon: Copy, run: () => copyAddress(chat.key, messageOf(turn)) },
   ]);
 }
 
@@ -53,5 +50,5 @@ async function copyAddress(key, message) {
     () => true,
     () => false,
   );
-  announce(isCopied ? "The address is in the clipboard" : address);
+  announce(isCopied ? texts.addressClipboard : address);
 }

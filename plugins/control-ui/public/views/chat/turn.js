@@ -6,6 +6,7 @@ import { splitSources, uniquePlaces } from "../../core/places.js";
 import { sessionRow } from "../../core/sessions.js";
 import { isOnline, now } from "../../core/store.js";
 import { lacksReason, placesFound } from "../../core/turns.js";
+import { texts } from "../../texts/chat.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { More } from "../../ui/icons.js";
 import { Later, withModule } from "../../ui/later.js";
@@ -21,12 +22,13 @@ const trouble = () => import("./trouble.js");
 const parts = () => import("./parts.js");
 /** Fetches what calls of tools look like. */
 export const tool = () => import("./tool.js");
+export const asked = () => import("./asked.js");
 
 /** Places shown below an answer that cites none itself. */
 const MAX_FOUND = 4;
 
-/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean }} props `isShown`: the address leads here */
-export function TurnView({ turn, heading, chat, isShown }) {
+/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any> }} props `isShown`: the address leads here */
+export function TurnView({ turn, heading, chat, isShown, requests }) {
   const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
   const questions = turn.items.filter((item) => item.kind === "user");
   const system = turn.items.filter((item) => item.kind === "system");
@@ -42,7 +44,7 @@ export function TurnView({ turn, heading, chat, isShown }) {
         <p class="by muted small"><strong>${agentId}</strong>
           ${begun && "at" in begun ? html` <time title=${moment(begun.at)}>${clock(begun.at)}</time>` : null}
           ${turn.model ? html` <span>${turn.model}</span>` : null}</p>
-        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} turn=${turn} chat=${chat} agentId=${agentId} />`)}
+        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} turn=${turn} chat=${chat} agentId=${agentId} request=${requests?.get(item.id)} />`)}
         <${Found} turn=${turn} agentId=${agentId} />
         ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} turn=${turn} chat=${chat} answer=${answer} />`}
       </div>`
@@ -52,7 +54,7 @@ export function TurnView({ turn, heading, chat, isShown }) {
 }
 
 /**
- * A text is known by its place among the texts: while it is streamed it has another id than when it is stored, and its elements must stay.
+ * A text is known by its place among the written: while it is streamed it has another id than when it is stored, and its elements must stay.
  * @param {import("../../core/turns.js").Item[]} items
  */
 function withKeys(items) {
@@ -67,17 +69,19 @@ function withKeys(items) {
 function Question({ item, chat }) {
   return html`<div class="question">
     ${item.sender && html`<${Later} load=${aside} part="sender" sender=${item.sender} at=${item.at} />`}
-    <div class="bubble">${item.text}${item.parts && html`<${Later} load=${parts} parts=${item.parts} />`}</div>
-    ${item.state === "sending" && html`<p class="muted small">${isOnline.value ? "Sending…" : "Will be sent when the connection is back"}</p>`}
+    ${!item.sender && html`<span class="sr-only">${texts.you}</span>`}
+    <div class="bubble" dir="auto">${item.text}${item.parts && html`<${Later} load=${parts} parts=${item.parts} />`}</div>
+    ${item.state === "sending" && html`<p class="muted small">${isOnline.value ? texts.sending : texts.willSentWhen}</p>`}
     ${item.state === "failed" && html`<${Later} load=${trouble} part="unsent" item=${item} chat=${chat} />`}
   </div>`;
 }
 
-/** @param {{ item: import("../../core/turns.js").Item, turn: Turn, chat: Chat, agentId: string }} props */
-function AnswerItem({ item, turn, chat, agentId }) {
+/** @param {{ item: import("../../core/turns.js").Item, turn: Turn, chat: Chat, agentId: string, request?: any }} props */
+function AnswerItem({ item, turn, chat, agentId, request }) {
   if (item.kind === "text") return html`<${Text} item=${item} agentId=${agentId} />`;
   if (item.kind === "reasoning") return html`<${Later} load=${aside} part="reasoning" item=${item} />`;
-  if (item.kind === "tool") return html`<${Later} load=${tool} item=${item} agentId=${agentId} />`;
+  if (item.kind === "tool")
+    return html`<${Later} load=${tool} item=${item} agentId=${agentId} />${request && html`<${Later} load=${asked} list=${[request]} />`}`;
   if (item.kind === "note") return html`<${Note} item=${item} turn=${turn} chat=${chat} />`;
   return null;
 }
@@ -95,25 +99,25 @@ function Text({ item, agentId }) {
 /** Shows the hits of this turn's searches, for an answer that cites no source itself. @param {{ turn: Turn, agentId: string }} props */
 function Found({ turn, agentId }) {
   if (turn.isLive) return null;
-  const texts = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
-  if (texts.length === 0 || texts.some((text) => text.includes("#L"))) return null;
+  const written = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
+  if (written.length === 0 || written.some((text) => text.includes("#L"))) return null;
   const places = uniquePlaces(placesFound(turn)).slice(0, MAX_FOUND);
   return places.length === 0
     ? null
-    : html`<div class="found"><p class="muted small">Looked at</p><${Sources} places=${places} agentId=${agentId} /></div>`;
+    : html`<div class="found"><p class="muted small">${texts.looked}</p><${Sources} places=${places} agentId=${agentId} /></div>`;
 }
 
 /** @param {{ turn: Turn }} props */
 function Working({ turn }) {
-  if (!isOnline.value) return html`<p class="working muted small">The connection was lost during this answer.</p>`;
+  if (!isOnline.value) return html`<p class="working muted small">${texts.connectionLostDuring}</p>`;
   const seconds = turn.startedAt === undefined ? "" : ` · ${span(now.value - turn.startedAt)}`;
-  return html`<p class="working muted small"><i class="dot busy"></i>${turn.isStopping ? "Stopping…" : workWord(turn)}${seconds}</p>`;
+  return html`<p class="working muted small"><i class="dot busy"></i>${turn.isStopping ? texts.stopping : workWord(turn)}${seconds}</p>`;
 }
 
 /** @param {Turn} turn */
 function workWord({ position }) {
-  if (position === undefined) return "Answering";
-  return position === 1 ? "Waiting for a free place: next" : `Waiting for a free place: number ${position}`;
+  if (position === undefined) return texts.answeringLabel;
+  return position === 1 ? texts.waitingFreePlace : texts.waitingFreePlaceNumber(position);
 }
 
 /** Copying is at hand; all else that can be done with an answer is fetched when somebody asks for it. @param {{ turn: Turn, chat: Chat, answer: import("../../core/turns.js").Item[] }} props */
@@ -122,8 +126,8 @@ function AnswerActions({ turn, chat, answer }) {
   /** @param {any} event */
   const open = ({ currentTarget }) => withModule(menu, ({ openTurnMenu }) => openTurnMenu(currentTarget, { turn, chat }));
   return html`<div class="answer-actions">
-    ${text !== "" && html`<${CopyButton} text=${text} label="Copy answer" hidesWord=${true} />`}
-    <${Button} kind="quiet slim" icon=${More} label="More about this answer" aria-haspopup="menu" onClick=${open} />
+    ${text !== "" && html`<${CopyButton} text=${text} label=${texts.copyAnswer} hidesWord=${true} />`}
+    <${Button} kind="quiet slim" icon=${More} label=${texts.moreAboutAnswer} aria-haspopup="menu" onClick=${open} />
   </div>`;
 }
 

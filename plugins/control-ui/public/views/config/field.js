@@ -6,15 +6,12 @@ import { formatPath, isSame, isWithin, parsePath, valueAt } from "../../core/con
 import { html } from "../../core/html.js";
 import { route } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config.js";
 import { Button } from "../../ui/button.js";
 import { withCode } from "../../ui/code.js";
 import { Later } from "../../ui/later.js";
 
-/** @typedef {import("../../core/config-types.js").Node} Node */
-/** @typedef {import("../../core/config-types.js").AnyKind} Kind */
-/** @typedef {import("../../core/config-types.js").Model} Model */
-/** @typedef {{ id: string, node: Node, kind: Kind, label: string, value: any, own: any, text: string | undefined, isBlocked: boolean, described: string,
- *   invalid: string | undefined }} Control */
+/** @import { AnyKind as Kind, Control, Model, Node } from "../../core/config-types.js" */
 
 const loadJson = () => import("./json.js");
 
@@ -56,19 +53,19 @@ export function Field({ node, onRemove }) {
     described: `${id}-about`,
     invalid: problems.length > 0 ? "true" : undefined,
   };
-  const standard = node.schema.default === undefined ? "" : `Default: ${valueWords(node.schema.default)}. `;
+  const standard = node.schema.default === undefined ? "" : texts.default(valueWords(node.schema.default));
   return html`<div ref=${box} class=${`setting ${isMine ? "changed" : ""}`}>
     <div class="setting-head">
       <label for=${id} class="label">${label}</label>
-      ${isMine ? html`<span class="badge info">changed</span>` : value !== undefined && html`<span class="badge">set</span>`}
+      ${isMine ? html`<span class="badge info">${texts.changed}</span>` : value !== undefined && html`<span class="badge">${texts.set}</span>`}
       <span class="grow"></span>
-      ${isMine && html`<${Button} kind="quiet slim" label=${`Undo: ${label}`} onClick=${() => dropEdit(path)}>Undo<//>`}
+      ${isMine && html`<${Button} kind="quiet slim" label=${texts.undoOf(label)} onClick=${() => dropEdit(path)}>${texts.undo}<//>`}
       ${
         value !== undefined &&
         !onRemove &&
-        html`<${Button} kind="quiet slim" label=${`Reset: ${label}`} blocked=${noAdminReason.value} onClick=${() => setEdit({ path })}>Reset<//>`
+        html`<${Button} kind="quiet slim" label=${texts.resetOf(label)} blocked=${noAdminReason.value} onClick=${() => setEdit({ path })}>${texts.reset}<//>`
       }
-      ${onRemove && html`<${Button} kind="quiet slim" label=${`Remove: ${label}`} blocked=${noAdminReason.value} onClick=${onRemove}>Remove<//>`}
+      ${onRemove && html`<${Button} kind="quiet slim" label=${texts.removeOf(label)} blocked=${noAdminReason.value} onClick=${onRemove}>${texts.remove}<//>`}
     </div>
     ${Control ? html`<${Control} ...${control} />` : html`<${Later} load=${rare[kind.kind] ?? loadJson} ...${control} onReady=${() => setReady(true)} />`}
     ${problems.map((problem) => html`<p key=${problem} class="reason bad small wrap" role="alert">${problem}</p>`)}
@@ -88,18 +85,7 @@ function put({ node: { path }, kind }, text) {
 function Switch({ id, node, value, isBlocked, described, invalid }) {
   const change = (/** @type {any} */ e) => setEdit({ path: node.path, value: e.currentTarget.checked });
   return html`<span class="check"><input id=${id} type="checkbox" role="switch" checked=${value === true} disabled=${isBlocked} aria-describedby=${described}
-    aria-invalid=${invalid} onChange=${change} /><span aria-hidden="true">${value === true ? "On" : "Off"}</span></span>`;
-}
-
-/** @param {Control} props */
-function Select({ id, node, kind, value, isBlocked, described, invalid }) {
-  const choices = kind.choices ?? [];
-  const at = choices.indexOf(value);
-  const change = (/** @type {any} */ e) => setEdit({ path: node.path, value: choices[Number(e.currentTarget.value)] });
-  return html`<select id=${id} class="field" disabled=${isBlocked} aria-describedby=${described} aria-invalid=${invalid} value=${String(at)} onChange=${change}>
-    ${at < 0 && html`<option value="-1" selected disabled>${value === undefined ? "Not set" : valueWords(value)}</option>`}
-    ${choices.map((one, i) => html`<option key=${i} value=${String(i)} selected=${i === at}>${typeof one === "boolean" ? valueWords(one) : String(one)}</option>`)}
-  </select>`;
+    aria-invalid=${invalid} onChange=${change} /><span aria-hidden="true">${value === true ? texts.onLabel : texts.offLabel}</span></span>`;
 }
 
 /** @param {Control} props */
@@ -118,11 +104,11 @@ function Text(props) {
     value: words,
     onInput: change,
   };
-  if (words.includes("\n")) return html`<textarea ...${common} rows="4"></textarea>`;
+  if (words.includes("\n")) return html`<textarea dir="auto" ...${common} rows="4"></textarea>`;
   return html`<input ...${common} type="text" inputmode=${kind.kind === "number" ? "numeric" : undefined} autocomplete="off" spellcheck="false"
     maxlength=${kind.maxLength} placeholder=${value === undefined ? node.hint.placeholder : valueWords(value)} />`;
 }
 
 /** Controls that are fetched when the first of them is seen. @type {Record<string, () => Promise<{ default: any }>>} */
-const rare = { rows: () => import("./rows.js"), secret: () => import("./secret.js"), json: loadJson };
-const controls = { switch: Switch, select: Select, number: Text, text: Text };
+const rare = { rows: () => import("./rows.js"), select: () => import("./select.js"), secret: () => import("./secret.js"), json: loadJson };
+const controls = { switch: Switch, number: Text, text: Text };

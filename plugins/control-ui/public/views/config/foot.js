@@ -5,6 +5,7 @@ import { formatPath } from "../../core/config-paths.js";
 import { plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config-more.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -18,13 +19,13 @@ export default function Foot() {
   const review = async () => {
     const module = await import("./review.js").catch(() => undefined);
     if (module) setDialog(() => module.Review);
-    else announce("The review could not be fetched. Try again when the gateway is there.");
+    else announce(texts.reviewCouldNot);
   };
   const discard = () =>
     ask({
-      title: `Discard ${plural(edits.value.size, "change")}?`,
+      title: texts.discardOf(plural(edits.value.size, texts.changes)),
       text: [...edits.value.keys()].join(", "),
-      action: "Discard",
+      action: texts.discard,
       isDanger: true,
       run: dropAll,
     });
@@ -32,8 +33,8 @@ export default function Foot() {
     ${issues.value.length > 0 && html`<div class="notice bad" role="alert"><${IssueList} list=${issues.value} /></div>`}
     ${
       edits.value.size > 0 &&
-      html`<div class="foot"><span>${plural(edits.value.size, "change")} not saved</span><span class="actions">
-        <${Button} onClick=${discard}>Discard<//><${Button} kind="primary" blocked=${blocked} onClick=${review}>Review changes<//></span></div>`
+      html`<div class="foot"><span>${texts.notSaved(plural(edits.value.size, texts.changes))}</span><span class="actions">
+        <${Button} onClick=${discard}>${texts.discard}<//><${Button} kind="primary" blocked=${blocked} onClick=${review}>${texts.reviewChanges}<//></span></div>`
     }
     ${Dialog && html`<${Dialog} onClose=${() => setDialog(undefined)} />`}
   </div>`;

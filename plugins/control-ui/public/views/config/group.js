@@ -6,14 +6,14 @@ import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { route } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config.js";
 import { Button } from "../../ui/button.js";
 import { withCode } from "../../ui/code.js";
 import { Open } from "../../ui/icons.js";
 import { Later } from "../../ui/later.js";
 import { Field } from "./field.js";
 
-/** @typedef {import("../../core/config-types.js").Node} Node */
-/** @typedef {import("../../core/config-types.js").Model} Model */
+/** @import { Model, Node } from "../../core/config-types.js" */
 
 const loadMap = () => import("./map.js");
 
@@ -31,8 +31,8 @@ export function Group({ node }) {
   return html`<div class="settings">
     ${draw(daily)}
     ${rest && html`<${Later} load=${loadMap} node=${node} rows=${rows} rest=${rest} Member=${Member} />`}
-    ${advanced.length > 0 && html`<${Fold} label="Advanced" note=${plural(advanced.length, "setting")} paths=${advanced.map(({ path }) => path)}>${() => draw(advanced)}<//>`}
-    ${named.length === 0 && !rest && html`<p class="muted small">It has no settings.</p>`}
+    ${advanced.length > 0 && html`<${Fold} label=${texts.advanced} note=${plural(advanced.length, texts.settings)} paths=${advanced.map(({ path }) => path)}>${() => draw(advanced)}<//>`}
+    ${named.length === 0 && !rest && html`<p class="muted small">${texts.noSettings}</p>`}
   </div>`;
 }
 
@@ -62,12 +62,12 @@ function Fold({ label, note, help, paths, onRemove, children }) {
   return html`<div class="fold">
     <div class="setting-head">
       <button type="button" class="opener" aria-expanded=${isOpen} aria-controls=${isOpen ? id : undefined} onClick=${() => setOpen(!isOpen)}>
-        <${Open} /><span class="title wrap">${label}</span>
+        <${Open} /><span class="title wrap" dir="auto">${label}</span>
         ${note && html`<span class="muted small">${note}</span>`}
-        ${changed > 0 && html`<span class="badge info">${count(changed)} changed</span>`}
-        ${isBroken && html`<span class="badge bad">refused</span>`}
+        ${changed > 0 && html`<span class="badge info">${texts.changedCount(count(changed))}</span>`}
+        ${isBroken && html`<span class="badge bad">${texts.refused}</span>`}
       </button>
-      ${onRemove && html`<${Button} kind="quiet slim" label=${`Remove: ${label}`} blocked=${noAdminReason.value} onClick=${onRemove}>Remove<//>`}
+      ${onRemove && html`<${Button} kind="quiet slim" label=${texts.removeOf(label)} blocked=${noAdminReason.value} onClick=${onRemove}>${texts.remove}<//>`}
     </div>
     ${isOpen && html`<div id=${id} class="folded">${help && html`<p class="muted small wrap">${withCode(help)}.</p>`}${children()}</div>`}
   </div>`;

@@ -3,6 +3,7 @@ import { edits, rawDraft } from "../../core/config.js";
 import "../../core/config-draft.js";
 import { plural } from "../../core/format.js";
 import { guardLeaving } from "../../core/router.js";
+import { texts } from "../../texts/config-more.js";
 import { ask } from "../../ui/dialog.js";
 
 /** Asks before the view or the page is left with something that was not saved. */
@@ -13,9 +14,9 @@ export default function Guard() {
     const release = guardLeaving(({ view }, go) => {
       if (view === "config") return true;
       ask({
-        title: "Leave with unsaved changes?",
-        text: `${plural(edits.value.size + (rawDraft.value === undefined ? 0 : 1), "change")} of the config not saved. They stay in this tab until you save or discard them.`,
-        action: "Leave",
+        title: texts.leaveUnsavedChanges,
+        text: texts.configNotSaved(plural(edits.value.size + (rawDraft.value === undefined ? 0 : 1), texts.changes)),
+        action: texts.leave,
         run: go,
       });
       return false;

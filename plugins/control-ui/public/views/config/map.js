@@ -7,6 +7,7 @@ import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { route } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config-more.js";
 import { Button } from "../../ui/button.js";
 
 /** @typedef {import("../../core/config-types.js").Node} Node */
@@ -32,26 +33,23 @@ export default function Rows({ node, rows, rest, Member }) {
   const add = (/** @type {Event} */ event) => {
     event.preventDefault();
     const wrong =
-      nameProblem(node, name, model) ??
-      (valueAt(mine.value, [...node.path, name]) === undefined ? undefined : "There is one of this name.");
+      nameProblem(node, name, model) ?? (valueAt(mine.value, [...node.path, name]) === undefined ? undefined : texts.thereOneName);
     setProblem(wrong ?? "");
     if (wrong) return;
     const row = childOf(node, name, rest, model);
     const kind = kindOf(row.schema, model, row.hint);
-    setEdit(
-      kind.kind === "secret" ? { path: row.path, text: "", problem: "Write its value." } : { path: row.path, value: freshValue(kind) },
-    );
+    setEdit(kind.kind === "secret" ? { path: row.path, text: "", problem: texts.writeValue } : { path: row.path, value: freshValue(kind) });
     setName("");
   };
   return html`<div class="map">
     ${shown.map((row) => html`<${Member} key=${formatPath(row.path)} node=${row} onRemove=${() => setEdit({ path: row.path })} />`)}
-    ${shown.length < all.length && html`<div class="foot"><span class="muted small">${count(shown.length)} of ${count(all.length)}</span><${Button} onClick=${() => setLimit(limit + PAGE)}>Show more<//></div>`}
+    ${shown.length < all.length && html`<div class="foot"><span class="muted small">${texts.someOf({ shown: count(shown.length), all: count(all.length) })}</span><${Button} onClick=${() => setLimit(limit + PAGE)}>${texts.showMore}<//></div>`}
     ${
       !noAdminReason.value &&
       html`<form class="line-row" onSubmit=${add}>
-        <input class="field" aria-label=${`Name of one more of ${labelOf(node)}`} placeholder="Name" autocomplete="off" spellcheck="false" maxlength="256" value=${name}
+        <input class="field" aria-label=${texts.nameOneMore(labelOf(node))} placeholder=${texts.name} autocomplete="off" spellcheck="false" maxlength="256" value=${name}
           aria-invalid=${problem ? "true" : undefined} aria-describedby=${problem ? id : undefined} onInput=${(/** @type {any} */ e) => setName(e.currentTarget.value)} />
-        <${Button} type="submit" label=${`Add to ${labelOf(node)}`}>Add<//>
+        <${Button} type="submit" label=${texts.addOf(labelOf(node))}>${texts.add}<//>
       </form>
       ${problem && html`<p id=${id} class="reason bad small" role="alert">${problem}</p>`}`
     }

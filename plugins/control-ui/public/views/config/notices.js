@@ -4,6 +4,7 @@ import { requestRestart } from "../../core/config-write.js";
 import { plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config-more.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -14,30 +15,30 @@ import { IssueList } from "./issue-list.js";
 export default function Notices() {
   const { pendingRestart = [], issues: broken = [], warnings = [], valid = true } = base.value ?? {};
   return html`<div class="stack bars">
-    ${noAdminReason.value && html`<${Notice}>${noAdminReason.value}: settings can be read, not changed.<//>`}
+    ${noAdminReason.value && html`<${Notice}>${texts.settingsCanRead(noAdminReason.value)}<//>`}
     ${
       foreign.value &&
-      html`<${Notice} level="warn"><p role="alert">Somebody else has changed the config. Nothing of yours was overwritten.</p>
-        <div class="actions"><${Button} kind="slim" onClick=${takeForeign}>Show theirs under my changes<//></div><//>`
+      html`<${Notice} level="warn"><p role="alert">${texts.somebodyElseChanged}</p>
+        <div class="actions"><${Button} kind="slim" onClick=${takeForeign}>${texts.showTheirsUnder}<//></div><//>`
     }
-    ${!valid && html`<${Notice} level="bad"><p><strong>The file is not valid.</strong></p><${IssueList} list=${broken} /><//>`}
+    ${!valid && html`<${Notice} level="bad"><p><strong>${texts.fileNotValid}</strong></p><${IssueList} list=${broken} /><//>`}
     ${warnings.length > 0 && html`<${Notice} level="warn"><${IssueList} list=${warnings} /><//>`}
     ${
       pendingRestart.length > 0 &&
-      html`<${Notice} level="warn"><p>${plural(pendingRestart.length, "saved change")} ${pendingRestart.length === 1 ? "waits" : "wait"} for a restart: <span class="mono wrap">${pendingRestart.join(", ")}</span></p>
-        <div class="actions"><${Button} kind="slim" label="Restart the gateway" blocked=${noAdminReason.value} onClick=${askRestart}>Restart<//></div><//>`
+      html`<${Notice} level="warn"><p>${plural(pendingRestart.length, texts.changesWait)} <span class="mono wrap">${pendingRestart.join(", ")}</span></p>
+        <div class="actions"><${Button} kind="slim" label=${texts.restartGateway} blocked=${noAdminReason.value} onClick=${askRestart}>${texts.restartLabel}<//></div><//>`
     }
   </div>`;
 }
 
 function askRestart() {
   ask({
-    title: "Restart the gateway?",
-    text: "Answers that are being written end first. Everybody is disconnected for a moment; this page comes back by itself.",
-    action: "Restart",
+    title: texts.restartTheGateway,
+    text: texts.answersBeingWritten,
+    action: texts.restartLabel,
     run: async () => {
       await requestRestart("a changed config");
-      announce("The gateway restarts.");
+      announce(texts.gatewayRestarts);
     },
   });
 }

@@ -8,6 +8,7 @@ import { html } from "../../core/html.js";
 import { isNarrow } from "../../core/look.js";
 import { formatRoute, replace, route } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config.js";
 import { withCode } from "../../ui/code.js";
 import { Back, Search } from "../../ui/icons.js";
 import { Later } from "../../ui/later.js";
@@ -16,8 +17,7 @@ import { Head, Standing } from "../../ui/reading.js";
 import { Field } from "./field.js";
 import { Group } from "./group.js";
 
-/** @typedef {import("../../core/config-types.js").Node} Node */
-/** @typedef {import("../../core/config-types.js").Model} Model */
+/** @import { Model, Node } from "../../core/config-types.js" */
 
 const FIRST = "gateway";
 const loadRaw = () => import("./raw.js");
@@ -25,7 +25,7 @@ const loadNotices = () => import("./notices.js");
 const loadResults = () => import("./results.js");
 const loadFoot = () => import("./foot.js");
 const loadGuard = () => import("./guard.js");
-/** Plugins come and go several at a time, and the schema is long. */
+/** Plugins come several at a time. */
 const SCHEMA_AFTER_MS = 1_000;
 
 /** Page of the config: a form made from its schema, section by section, or the text of the file. */
@@ -50,20 +50,20 @@ export default function ConfigPage() {
   const open = sections.find(({ path }) => path[0] === (wanted ?? (isNarrow.value ? "" : FIRST)));
   const isReady = model !== undefined && known !== undefined;
   return html`<div class="page lists config">
-    <${Head} title="Config" sentence=${known && sentenceOf(known)} readAt=${config.readAt.value}>
-      <div class="choice" role="group" aria-label="Show">${["Form", "Raw"].map(
+    <${Head} title=${texts.config} sentence=${known && sentenceOf(known)} readAt=${config.readAt.value}>
+      <div class="choice" role="group" aria-label=${texts.show}>${[texts.form, texts.raw].map(
         (word) =>
-          html`<button key=${word} type="button" aria-pressed=${isRaw === (word === "Raw")} onClick=${() => replace(formatRoute("config", rest, { v: word === "Raw" ? "raw" : undefined }))}>${word}</button>`,
+          html`<button key=${word} type="button" aria-pressed=${isRaw === (word === texts.raw)} onClick=${() => replace(formatRoute("config", rest, { v: word === texts.raw ? "raw" : undefined }))}>${word}</button>`,
       )}</div>
     <//>
     ${isNoticed() && html`<${Later} load=${loadNotices} />`}
-    <${Standing} reading=${config} onRetry=${look} what="settings" rows=${8} />
-    ${known && !isRaw && html`<${Standing} reading=${schema} onRetry=${schema.read} what="schema of the config" rows=${0} />`}
+    <${Standing} reading=${config} onRetry=${look} what=${texts.whatSettings} rows=${8} />
+    ${known && !isRaw && html`<${Standing} reading=${schema} onRetry=${schema.read} what=${texts.schemaConfig} rows=${0} />`}
     ${known && isRaw && html`<${Later} load=${loadRaw} />`}
     ${
       isReady &&
       !isRaw &&
-      html`<div class="tools"><div class="search grow"><${Search} /><input type="search" class="field" placeholder="Name or purpose of a setting" aria-label="Search settings"
+      html`<div class="tools"><div class="search grow"><${Search} /><input type="search" class="field" placeholder=${texts.namePurposeSetting} aria-label=${texts.searchSettings}
           maxlength="200" value=${q} onInput=${(/** @type {any} */ e) => replace(formatRoute("config", rest, { q: e.currentTarget.value || undefined }))} /></div></div>
         ${q.trim() === "" ? html`<${Form} sections=${sections} open=${open} />` : html`<${Later} load=${loadResults} model=${model} q=${q} />`}`
     }
@@ -74,7 +74,7 @@ export default function ConfigPage() {
 
 /** @param {import("../../core/config.js").Config} known */
 function sentenceOf({ path, exists, valid }) {
-  return html`${exists ? "" : "Not written yet: "}<span class="mono">${path}</span>${valid ? "" : ". It is not valid: the gateway runs with the last one that was."}`;
+  return html`${exists ? "" : texts.notWrittenYet}<span class="mono">${path}</span>${valid ? "" : texts.notValidGateway}`;
 }
 
 /** Is there something to be known before anything is changed? */
@@ -106,7 +106,7 @@ function Form({ sections, open }) {
   return html`<div class=${`config-form ${isNarrow.value ? "" : "two"}`}>
     ${(isList || !isNarrow.value) && html`<${Sections} sections=${sections} open=${open} />`}
     ${open && html`<${Section} key=${open.path[0]} node=${open} />`}
-    ${isUnknown && html`<div class="empty"><h2>There is no setting at this address</h2><a class="button" href="#/config">Show all sections</a></div>`}
+    ${isUnknown && html`<div class="empty"><h2>${texts.thereNoSetting}</h2><a class="button" href="#/config">${texts.showAllSections}</a></div>`}
   </div>`;
 }
 
@@ -114,10 +114,10 @@ function Form({ sections, open }) {
 function Sections({ sections, open }) {
   const touched = new Set([...edits.value.values()].map(({ path }) => path[0]));
   const refused = new Set(issues.value.map(({ path }) => parsePath(path)[0]));
-  return html`<nav class="config-sections" aria-label="Sections"><ul>${sections.map((section) => {
+  return html`<nav class="config-sections" aria-label=${texts.sections}><ul>${sections.map((section) => {
     const key = section.path[0] ?? "";
-    const badge = refused.has(key) ? ["bad", "refused"] : touched.has(key) ? ["info", "changed"] : undefined;
-    return html`<li key=${key}><a href=${formatRoute("config", key)} aria-current=${section === open ? "true" : undefined}><span class="cut grow">${labelOf(section)}</span>
+    const badge = refused.has(key) ? ["bad", texts.refused] : touched.has(key) ? ["info", texts.changed] : undefined;
+    return html`<li key=${key}><a href=${formatRoute("config", key)} aria-current=${section === open ? "true" : undefined}><span class="cut grow" dir="auto">${labelOf(section)}</span>
       ${badge && html`<span class=${`badge ${badge[0]}`}>${badge[1]}</span>`}</a></li>`;
   })}</ul></nav>`;
 }
@@ -128,7 +128,7 @@ function Section({ node }) {
   const isGroup = kindOf(node.schema, model, node.hint).kind === "group";
   const help = node.hint.help ?? node.schema.description;
   return html`<section class="panel" aria-labelledby="section">
-    <header>${isNarrow.value && html`<a class="button quiet icon" href="#/config" aria-label="All sections"><${Back} /></a>`}<h2 id="section" class="grow">${labelOf(node)}</h2></header>
+    <header>${isNarrow.value && html`<a class="button quiet icon" href="#/config" aria-label=${texts.allSections}><${Back} /></a>`}<h2 id="section" class="grow">${labelOf(node)}</h2></header>
     <div class="inside">${help && html`<p class="muted small wrap">${withCode(help)}.</p>`}${isGroup ? html`<${Group} node=${node} />` : html`<${Field} node=${node} />`}</div>
   </section>`;
 }

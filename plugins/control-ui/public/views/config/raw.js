@@ -6,6 +6,7 @@ import { applyConfig, isConflict, issuesOf, outcomeOf, readConfig } from "../../
 import { html } from "../../core/html.js";
 import { diffLines } from "../../core/line-diff.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config-more.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask, Dialog } from "../../ui/dialog.js";
@@ -26,24 +27,24 @@ export default function Raw() {
   };
   const discard = () =>
     ask({
-      title: "Discard what you typed?",
-      text: "The text of the file is shown as it is stored.",
-      action: "Discard",
+      title: texts.discardYouTyped,
+      text: texts.textFileShown,
+      action: texts.discard,
       isDanger: true,
       run: () => {
         rawDraft.value = undefined;
         takeForeign();
       },
     });
-  const blocked = noAdminReason.value ?? (isChanged ? undefined : "Nothing was changed");
+  const blocked = noAdminReason.value ?? (isChanged ? undefined : texts.nothingChanged);
   return html`<section class="panel" aria-labelledby="raw">
-    <header><h2 id="raw">The file</h2><span class="actions">
-      ${isChanged && html`<${Button} onClick=${discard}>Discard<//>`}
-      <${Button} kind="primary" blocked=${blocked} onClick=${() => setReviewed(true)}>Review changes<//></span></header>
+    <header><h2 id="raw">${texts.theFile}</h2><span class="actions">
+      ${isChanged && html`<${Button} onClick=${discard}>${texts.discard}<//>`}
+      <${Button} kind="primary" blocked=${blocked} onClick=${() => setReviewed(true)}>${texts.reviewChanges}<//></span></header>
     <div class="inside stack">
-      <p class="muted small">JSON5. A secret is shown as __SVC_REDACTED__ and stays what it is where that is left alone. What is typed here is not kept when the page is left.</p>
+      <p class="muted small">${texts.jsonSecretShown}</p>
       ${issues.value.length > 0 && html`<${Notice} level="bad"><ul role="alert">${issues.value.map(({ path, message }) => html`<li key=${path + message} class="wrap">${path ? `${path}: ` : ""}${message}</li>`)}</ul><//>`}
-      <textarea class="field mono source" aria-label="Text of the config file" spellcheck="false" maxlength=${MOST_CHARS} readonly=${noAdminReason.value !== undefined} value=${text} onInput=${change}></textarea>
+      <textarea dir="auto" class="field mono source" aria-label=${texts.textConfigFile} spellcheck="false" maxlength=${MOST_CHARS} readonly=${noAdminReason.value !== undefined} value=${text} onInput=${change}></textarea>
     </div>
     ${isReviewed && html`<${Review} onClose=${() => setReviewed(false)} />`}
   </section>`;
@@ -81,18 +82,18 @@ function Review({ onClose }) {
     }
     setBusy(false);
   };
-  return html`<${Dialog} label="Review changes" onClose=${onClose}>
+  return html`<${Dialog} label=${texts.reviewChanges} onClose=${onClose}>
     <form class="config-review" onSubmit=${submit}>
-      <h2>Changes of the file</h2>
-      ${isAnew && html`<p class="notice warn" role="alert">Not saved: somebody else has changed the file meanwhile. This is your text against theirs; saving it takes theirs out where the two differ.</p>`}
-      <pre class="diff" tabindex="0" role="region" aria-label="Difference">${lines.map(
+      <h2>${texts.changesFile}</h2>
+      ${isAnew && html`<p class="notice warn" role="alert">${texts.notSavedSomebody}</p>`}
+      <pre class="diff" tabindex="0" role="region" aria-label=${texts.difference}>${lines.map(
         ({ sign, text }, i) =>
           html`<span key=${i} class=${sign === "+" ? "in" : sign === "-" ? "out" : "muted"}>${`${sign} ${text}\n`}</span>`,
       )}</pre>
-      ${error && html`<p class="notice bad" role="alert">Not saved: ${error}</p>`}
+      ${error && html`<p class="notice bad" role="alert">${texts.notSavedOf(error)}</p>`}
       <div class="actions">
-        <${Button} onClick=${onClose} autofocus=${true}>Cancel<//>
-        <${Button} type="submit" kind="primary">${isBusy ? "Saving…" : "Save and apply"}<//>
+        <${Button} onClick=${onClose} autofocus=${true}>${texts.cancel}<//>
+        <${Button} type="submit" kind="primary">${isBusy ? texts.saving : texts.saveApply}<//>
       </div>
     </form>
   <//>`;

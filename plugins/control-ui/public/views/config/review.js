@@ -10,6 +10,7 @@ import { plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { formatRoute, go } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config-more.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
@@ -58,22 +59,22 @@ export function Review({ onClose }) {
     setBusy(false);
   };
   const restarts = list.filter(({ path }) => kinds.get(formatPath(path)) === "restart").length;
-  return html`<${Dialog} label="Review changes" onClose=${onClose}>
+  return html`<${Dialog} label=${texts.reviewChanges} onClose=${onClose}>
     <form class="config-review" onSubmit=${submit}>
-      <h2>${list.length === 0 ? "Nothing is left to save" : plural(list.length, "change")}</h2>
-      ${isAnew && html`<p class="notice warn" role="alert">Not saved: somebody else has changed the config meanwhile. These are your changes on top of theirs.</p>`}
+      <h2>${list.length === 0 ? texts.nothingLeftSave : plural(list.length, texts.changes)}</h2>
+      ${isAnew && html`<p class="notice warn" role="alert">${texts.notSavedSomebodyElse}</p>`}
       <ul class="changes">${list.slice(0, MOST_SHOWN).map(
         ({ path, before, after, isSecret }) => html`<li key=${formatPath(path)}>
           <p class="mono wrap">${formatPath(path)}</p>
           <p class="wrap"><del>${isSecret ? secretWords(before, false) : valueWords(before)}</del> → <ins>${isSecret ? secretWords(after, true) : valueWords(after)}</ins></p>
         </li>`,
       )}</ul>
-      ${list.length > MOST_SHOWN && html`<p class="muted small">and ${plural(list.length - MOST_SHOWN, "more change")}</p>`}
+      ${list.length > MOST_SHOWN && html`<p class="muted small">${texts.andMore(plural(list.length - MOST_SHOWN, texts.moreChanges))}</p>`}
       ${restarts > 0 && html`<p class="notice warn">${restartWords(restarts)}</p>`}
-      ${error && html`<p class="notice bad" role="alert">Not saved: ${error}</p>`}
+      ${error && html`<p class="notice bad" role="alert">${texts.notSavedOf(error)}</p>`}
       <div class="actions">
-        <${Button} onClick=${onClose} autofocus=${true}>Cancel<//>
-        <${Button} type="submit" kind="primary" blocked=${noAdminReason.value ?? (list.length === 0 ? "Nothing was changed" : undefined)}>${isBusy ? "Saving…" : "Save"}<//>
+        <${Button} onClick=${onClose} autofocus=${true}>${texts.cancel}<//>
+        <${Button} type="submit" kind="primary" blocked=${noAdminReason.value ?? (list.length === 0 ? texts.nothingChanged : undefined)}>${isBusy ? texts.saving : texts.save}<//>
       </div>
     </form>
   <//>`;
@@ -82,15 +83,13 @@ export function Review({ onClose }) {
 /** @param {number} restarts */
 function restartWords(restarts) {
   const mode = base.value?.config?.gateway?.reload?.mode;
-  const subject = `${plural(restarts, "change")} ${restarts === 1 ? "needs" : "need"} a restart.`;
-  return mode === "hot" || mode === "off"
-    ? `${subject} The old value stays in force until somebody restarts the gateway.`
-    : `${subject} The gateway restarts by itself once what it does has ended, with all of these changes.`;
+  const subject = plural(restarts, texts.changesNeedRestart);
+  return mode === "hot" || mode === "off" ? texts.oldValueStays(subject) : texts.gatewayRestartsItself(subject);
 }
 
 /** @param {unknown} value @param {boolean} isNew */
 function secretWords(value, isNew) {
   const place = secretPlace(value);
-  if (place) return `from ${place}`;
-  return value === undefined ? "not set" : isNew ? "a new value" : "set";
+  if (place) return texts.fromPlace(place);
+  return value === undefined ? texts.notSet : isNew ? texts.newValue : texts.set;
 }

@@ -2,10 +2,11 @@ import { setEdit } from "../../core/config.js";
 import { valueOfText } from "../../core/config-facts.js";
 import { html } from "../../core/html.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/config-more.js";
 import { Button } from "../../ui/button.js";
 import { Close, Plus } from "../../ui/icons.js";
 
-/** @typedef {import("./field.js").Control} Control */
+/** @typedef {import("../../core/config-types.js").Control} Control */
 /** @typedef {import("../../core/config-types.js").AnyKind} Kind */
 
 /** A list of plain values, one field each. @param {Control} props */
@@ -19,7 +20,12 @@ export default function Rows({ id, node, kind, label, value, isBlocked, describe
   const add = () => set([...list, choices ? choices[0] : item.kind === "number" ? (item.min ?? 0) : ""]);
   return html`<div class="setting-rows" role="group" aria-label=${label}>
     ${list.map((one, i) => {
-      const about = { "aria-label": `${label}, row ${i + 1}`, "aria-describedby": described, "aria-invalid": invalid, class: "field" };
+      const about = {
+        "aria-label": texts.rowOf({ label, i: i + 1 }),
+        "aria-describedby": described,
+        "aria-invalid": invalid,
+        class: "field",
+      };
       return html`<div key=${i} class="line-row">
         ${
           choices
@@ -29,9 +35,9 @@ export default function Rows({ id, node, kind, label, value, isBlocked, describe
             : html`<input ...${about} type="text" autocomplete="off" spellcheck="false" readonly=${isBlocked} value=${String(one)}
                 onInput=${(/** @type {any} */ e) => change(i, e.currentTarget.value)} />`
         }
-        ${!isBlocked && html`<${Button} kind="quiet" icon=${Close} label=${`Remove row ${i + 1} of ${label}`} onClick=${() => set(list.toSpliced(i, 1))} />`}
+        ${!isBlocked && html`<${Button} kind="quiet" icon=${Close} label=${texts.removeRow({ i: i + 1, label })} onClick=${() => set(list.toSpliced(i, 1))} />`}
       </div>`;
     })}
-    <div><${Button} id=${id} kind="slim" icon=${Plus} label=${`Add row: ${label}`} blocked=${noAdminReason.value} onClick=${add}>Add row<//></div>
+    <div><${Button} id=${id} kind="slim" icon=${Plus} label=${texts.addRowOf(label)} blocked=${noAdminReason.value} onClick=${add}>${texts.addRow}<//></div>
   </div>`;
 }

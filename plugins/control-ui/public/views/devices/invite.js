@@ -6,6 +6,7 @@ import { html } from "../../core/html.js";
 import { endInvitation, hideInvitation, invitation, invite, outcome, settleInvitation } from "../../core/invite.js";
 import { inviteAddress, inviteLink, noInviteReason, timeLeft } from "../../core/invite-facts.js";
 import { hello, isOnline, noPairingReason, now } from "../../core/store.js";
+import { texts } from "../../texts/devices.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { QrCode } from "../../ui/qr-code.js";
 import { useRefocus } from "../../ui/refocus.js";
@@ -32,7 +33,7 @@ export default function Invite() {
     setBusy(false);
   };
   return html`<section class="panel invite" aria-labelledby="invite">
-    <header><h2 id="invite">Sign a phone in</h2></header>
+    <header><h2 id="invite">${texts.signPhone}</h2></header>
     <div class="inside stack">
       ${
         reason
@@ -40,14 +41,14 @@ export default function Invite() {
           : shown && address !== undefined
             ? html`<${Code} shown=${shown} link=${inviteLink(address, shown.token)} address=${address} />`
             : html`<${Outcome} />
-              <p>The phone scans a code and is signed in, with what you may do yourself. Show it only to a phone that you trust.</p>
+              <p>${texts.phoneScansCode}</p>
               <form class="stack" onSubmit=${submit}>
-                <label><span class="label">Address at which the phone reaches this gateway</span>
+                <label><span class="label">${texts.addressWhichPhone}</span>
                   <input class="field" type="url" inputmode="url" autocomplete="off" spellcheck=${false} value=${text} aria-invalid=${error ? "true" : undefined}
                     onInput=${(/** @type {any} */ e) => setText(e.currentTarget.value)} /></label>
-                ${reachOf(location) !== "yes" && html`<p class="muted small">This page's own address reaches only this machine, or is not encrypted: see below how the gateway gets another one.</p>`}
+                ${reachOf(location) !== "yes" && html`<p class="muted small">${texts.pageSOwn}</p>`}
                 ${error && html`<p class="reason bad" role="alert">${error}</p>`}
-                <div class="actions"><${Button} id="show-code" type="submit" kind="primary" blocked=${noPairingReason.value}>${isBusy ? "Making a code…" : "Show QR code"}<//></div>
+                <div class="actions"><${Button} id="show-code" type="submit" kind="primary" blocked=${noPairingReason.value}>${isBusy ? texts.makingCode : texts.showQrCode}<//></div>
               </form>`
       }
     </div>
@@ -65,11 +66,11 @@ function useInvitation() {
   }, []);
   const isGone = invitation.value !== undefined && (!isOnline.value || hello.value?.server.connId !== invitation.value.connId);
   useEffect(() => {
-    if (isGone) endInvitation({ level: "warn", text: "The connection was lost, and the code ended with it." });
+    if (isGone) endInvitation({ level: "warn", text: texts.connectionLostCode });
   }, [isGone]);
   const isOver = invitation.value !== undefined && invitation.value.expiresAtMs <= now.value;
   useEffect(() => {
-    if (isOver) endInvitation({ level: "warn", text: "The code has run out. Nobody has used it." });
+    if (isOver) endInvitation({ level: "warn", text: texts.codeRunOut });
   }, [isOver]);
 }
 
@@ -78,15 +79,15 @@ function Code({ shown, link, address }) {
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => heading.current?.focus(), [shown.requestId]);
   return html`<div class="scan">
-    <${QrCode} text=${link} label="QR code that signs one device in" />
+    <${QrCode} text=${link} label=${texts.qrCodeSigns} />
     <div class="stack">
-      <p ref=${heading} tabindex="-1"><strong>Scan it with the camera of the phone.</strong> It opens <span class="wrap">${address}</span> and is signed in there.</p>
-      <p>Good once. <span role="timer" aria-live="off">${timeLeft(shown.expiresAtMs - now.value)}</span> left.</p>
+      <p ref=${heading} tabindex="-1"><strong>${texts.scanCameraPhone}</strong> ${texts.opens} <span class="wrap">${address}</span> ${texts.signedThere}</p>
+      <p>${texts.goodOnce} <span role="timer" aria-live="off">${timeLeft(shown.expiresAtMs - now.value)}</span> ${texts.left}</p>
       <div class="actions">
-        <${Button} onClick=${hideInvitation}>Hide code<//>
-        <${CopyButton} text=${link} label="Copy link" kind="quiet" />
+        <${Button} onClick=${hideInvitation}>${texts.hideCode}<//>
+        <${CopyButton} text=${link} label=${texts.copyLink} kind="quiet" />
       </div>
-      <p class="muted small">The link does the same as the code: whoever opens it first is in.</p>
+      <p class="muted small">${texts.linkDoesSame}</p>
     </div>
   </div>`;
 }

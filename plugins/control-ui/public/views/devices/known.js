@@ -3,6 +3,7 @@ import { hasToken, inOrder, nameOf, pairedFacts, pendingFacts, scopeWords, state
 import { decide, ownDeviceId, removeDevice, renameDevice, signOutDevice } from "../../core/devices.js";
 import { html } from "../../core/html.js";
 import { noPairingReason, now } from "../../core/store.js";
+import { texts } from "../../texts/devices.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -13,7 +14,7 @@ import { ask } from "../../ui/dialog.js";
 /** Devices that wait for somebody to approve them. @param {{ list: PendingDevice[] }} props */
 export function Waiting({ list }) {
   return html`<section class="panel" aria-labelledby="waiting">
-    <header><h2 id="waiting">Waiting for your approval</h2></header>
+    <header><h2 id="waiting">${texts.waitingYourApproval}</h2></header>
     <ul class="rows">${list.map((device) => html`<${WaitingRow} key=${device.requestId} device=${device} />`)}</ul>
   </section>`;
 }
@@ -21,7 +22,7 @@ export function Waiting({ list }) {
 /** Devices that may connect with a key of their own. @param {{ list: PairedDevice[] }} props */
 export function Paired({ list }) {
   return html`<section class="panel" aria-labelledby="paired">
-    <header><h2 id="paired">Paired</h2></header>
+    <header><h2 id="paired">${texts.paired}</h2></header>
     <ul class="rows">${inOrder(list).map((device) => html`<${PairedRow} key=${device.deviceId} device=${device} />`)}</ul>
   </section>`;
 }
@@ -38,7 +39,7 @@ function WaitingRow({ device }) {
     setError("");
     try {
       await decide(word, device.requestId);
-      announce(word === "approve" ? `${name} may connect now.` : `${name} was rejected.`);
+      announce(word === "approve" ? texts.mayConnectNow(name) : texts.rejected(name));
     } catch (failure) {
       setError(/** @type {Error} */ (failure).message);
     }
@@ -46,14 +47,14 @@ function WaitingRow({ device }) {
   };
   return html`<li class="row-line">
     <span class="grow">
-      <span class="top-line"><span class="cut title">${name}</span><span class="badge warn"><i class="dot warn"></i>waits</span></span>
-      <span class="wrap">Asks to do: <strong>${scopeWords(device.scopes)}</strong></span>
+      <span class="top-line"><span class="cut title" dir="auto">${name}</span><span class="badge warn"><i class="dot warn"></i>${texts.waits}</span></span>
+      <span class="wrap">${texts.asksDo} <strong>${scopeWords(device.scopes)}</strong></span>
       <span class="facts muted small">${pendingFacts(device, now.value).map((fact) => html`<span key=${fact} class="wrap">${fact}</span>`)}</span>
       ${error && html`<span class="reason small" role="alert">${error}</span>`}
     </span>
     <span class="actions">
-      <${Button} kind="slim primary" label=${`Approve ${name}`} blocked=${noPairingReason.value} onClick=${() => answer("approve")}>${busy === "approve" ? "Approving…" : "Approve"}<//>
-      <${Button} kind="slim" label=${`Reject ${name}`} blocked=${noPairingReason.value} onClick=${() => answer("reject")}>${busy === "reject" ? "Rejecting…" : "Reject"}<//>
+      <${Button} kind="slim primary" label=${texts.approve(name)} blocked=${noPairingReason.value} onClick=${() => answer("approve")}>${busy === "approve" ? texts.approving : texts.approveLabel}<//>
+      <${Button} kind="slim" label=${texts.reject(name)} blocked=${noPairingReason.value} onClick=${() => answer("reject")}>${busy === "reject" ? texts.rejecting : texts.rejectLabel}<//>
     </span>
   </li>`;
 }
@@ -66,15 +67,15 @@ function PairedRow({ device }) {
   const blocked = noPairingReason.value;
   return html`<li class="row-line">
     <span class="grow">
-      <span class="top-line"><span class="cut title">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span>
-        ${isOwn && html`<span class="badge info">this browser</span>`}</span>
+      <span class="top-line"><span class="cut title" dir="auto">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span>
+        ${isOwn && html`<span class="badge info">${texts.browser}</span>`}</span>
       <span class="facts muted small">${pairedFacts(device, now.value).map((fact) => html`<span key=${fact} class="wrap">${fact}</span>`)}
-        <span>may do ${scopeWords(device.scopes)}</span></span>
+        <span>${texts.mayDo(scopeWords(device.scopes))}</span></span>
     </span>
     <span class="actions">
-      <${Button} kind="slim" label=${`Rename ${name}`} blocked=${blocked} onClick=${() => rename(device)}>Rename<//>
-      ${hasToken(device) && html`<${Button} kind="slim" label=${`Sign out ${name}`} blocked=${blocked} onClick=${() => signOut(device)}>Sign out<//>`}
-      <${Button} kind="slim danger" label=${`Remove ${name}`} blocked=${blocked} onClick=${() => remove(device, isOwn)}>Remove<//>
+      <${Button} kind="slim" label=${texts.renameOf(name)} blocked=${blocked} onClick=${() => rename(device)}>${texts.rename}<//>
+      ${hasToken(device) && html`<${Button} kind="slim" label=${texts.signOutOf(name)} blocked=${blocked} onClick=${() => signOut(device)}>${texts.signOut}<//>`}
+      <${Button} kind="slim danger" label=${texts.removeOf(name)} blocked=${blocked} onClick=${() => remove(device, isOwn)}>${texts.remove}<//>
     </span>
   </li>`;
 }
@@ -82,12 +83,12 @@ function PairedRow({ device }) {
 /** @param {PairedDevice} device */
 function rename(device) {
   ask({
-    title: `Rename ${nameOf(device)}`,
-    action: "Rename",
-    field: { label: "Name", value: nameOf(device), maxLength: 64 },
+    title: texts.renameOf(nameOf(device)),
+    action: texts.rename,
+    field: { label: texts.name, value: nameOf(device), maxLength: 64 },
     run: async (value) => {
       const label = value.trim();
-      if (label === "") throw new Error("A name has at least one character.");
+      if (label === "") throw new Error(texts.nameLeastOne);
       await renameDevice(device.deviceId, label);
     },
   });
@@ -96,13 +97,13 @@ function rename(device) {
 /** @param {PairedDevice} device */
 function signOut(device) {
   ask({
-    title: `Sign ${nameOf(device)} out?`,
-    text: "Its connections end now. It stays paired, and comes back once somebody signs in on it with the gateway's secret.",
-    action: "Sign out",
+    title: texts.signOutQuestion(nameOf(device)),
+    text: texts.connectionsEndNow,
+    action: texts.signOut,
     isDanger: true,
     run: async () => {
       await signOutDevice(device);
-      announce(`${nameOf(device)} is signed out.`);
+      announce(texts.signedOut(nameOf(device)));
     },
   });
 }
@@ -111,15 +112,15 @@ function signOut(device) {
 function remove(device, isOwn) {
   const name = nameOf(device);
   ask({
-    title: `Remove ${name}?`,
-    text: `Its connections end now, and the gateway forgets it: to come back it needs the secret and an approval.${isOwn ? " This is the browser you are using." : ""}`,
-    action: "Remove",
+    title: texts.removeQuestion(name),
+    text: texts.connectionsEndNowGateway(isOwn ? texts.browserYouUsing : ""),
+    action: texts.remove,
     isDanger: true,
-    ...(isOwn ? { field: { label: `Type ${name} to continue`, value: "", maxLength: 128 } } : {}),
+    ...(isOwn ? { field: { label: texts.typeContinue(name), value: "", maxLength: 128 } } : {}),
     run: async (value) => {
-      if (isOwn && value.trim() !== name) throw new Error(`That is not “${name}”. Nothing was removed.`);
+      if (isOwn && value.trim() !== name) throw new Error(texts.notNothingRemoved(name));
       await removeDevice(device.deviceId);
-      announce(`${name} was removed.`);
+      announce(texts.removed(name));
     },
   });
 }

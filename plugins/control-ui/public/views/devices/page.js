@@ -2,6 +2,7 @@ import { reachOf, sentenceOf } from "../../core/device-facts.js";
 import { devices, isHere, presence } from "../../core/devices.js";
 import { base } from "../../core/env.js";
 import { html } from "../../core/html.js";
+import { texts } from "../../texts/devices.js";
 import { Command } from "../../ui/button.js";
 import { Later } from "../../ui/later.js";
 import { useLive } from "../../ui/live.js";
@@ -22,11 +23,11 @@ export default function DevicesPage() {
   const list = known && { ...known, paired: known.paired.map((device) => ({ ...device, connected: isHere(device) })) };
   const clients = presence.answer.value;
   return html`<div class="page lists devices">
-    <${Head} title="Devices" sentence=${list && sentenceOf(list)} readAt=${devices.readAt.value} />
-    <${Standing} reading=${devices} onRetry=${devices.read} what="devices" plugin="devices" />
+    <${Head} title=${texts.devices} sentence=${list && sentenceOf(list)} readAt=${devices.readAt.value} />
+    <${Standing} reading=${devices} onRetry=${devices.read} what=${texts.whatDevices} plugin="devices" />
     ${list && list.pending.length > 0 && html`<${Waiting} list=${list.pending} />`}
     ${list && list.paired.length > 0 && html`<${Paired} list=${list.paired} />`}
-    <${Standing} reading=${presence} onRetry=${presence.read} what="connected clients" rows=${2} />
+    <${Standing} reading=${presence} onRetry=${presence.read} what=${texts.connectedClients} rows=${2} />
     ${clients && html`<${Connected} presence=${clients} />`}
     <${Later} load=${invite} />
     <${HowTo} />
@@ -36,22 +37,19 @@ export default function DevicesPage() {
 function HowTo() {
   const reach = reachOf(location);
   return html`<section class="panel" aria-labelledby="how-to">
-    <header><h2 id="how-to">Pair a phone or another computer</h2></header>
+    <header><h2 id="how-to">${texts.pairPhoneAnother}</h2></header>
     <ol class="inside steps">
-      <li>${reach === "yes" ? html`Open this address on it:<${Command} command=${location.origin + base} />` : html`<${Publish} reach=${reach} />`}</li>
-      <li>Sign in there with the gateway's token. On the gateway's machine this command shows it:<${Command} command="svc dashboard --secret" /></li>
-      <li>It appears on this page under <em>Waiting for your approval</em>. Compare where it comes from, and approve it; it then continues by itself.</li>
+      <li>${reach === "yes" ? html`${texts.openAddress}<${Command} command=${location.origin + base} />` : html`<${Publish} reach=${reach} />`}</li>
+      <li>${texts.signThereGateway}<${Command} command="svc dashboard --secret" /></li>
+      <li>${texts.appearsPageUnder} <em>${texts.waitingYourApproval}</em>${texts.compareWhereComes}</li>
     </ol>
   </section>`;
 }
 
 /** @param {{ reach: "here-only" | "plain" }} props */
 function Publish({ reach }) {
-  const why =
-    reach === "here-only"
-      ? "This page was opened at an address that only this machine has."
-      : "This page came over plain HTTP, where a browser cannot keep a key of its own.";
-  return html`${why} Give the gateway an address with HTTPS first. In a tailnet one command does it, and a restart:
+  const why = reach === "here-only" ? texts.pageOpenedAddress : texts.pageCameOver;
+  return html`${texts.giveGatewayAddress(why)}
     <${Command} command="svc config set gateway.tailscale.mode serve" />
-    <span class="muted small">Then open the address that <code>svc gateway status</code> shows on the other device.</span>`;
+    <span class="muted small">${texts.thenOpenAddress} <code>svc gateway status</code> ${texts.showsOtherDevice}</span>`;
 }

@@ -4,6 +4,7 @@ import { replay } from "../../core/explain.js";
 import { comparison, stoppedWords } from "../../core/explain-facts.js";
 import { html } from "../../core/html.js";
 import { readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/explain.js";
 import { Button } from "../../ui/button.js";
 import { LongText } from "../../ui/long-text.js";
 import { Failure, Notice } from "../../ui/states.js";
@@ -42,22 +43,22 @@ export function Replay({ run }) {
       setBusy(false);
     }
   };
-  return html`<${Section} id="replay" title="Ask another model">
-    <p class="muted">It gets the same prompt. No tool runs: what the tools answered then is used again. Nothing is stored in the conversation or sent to anybody; the tokens count.</p>
+  return html`<${Section} id="replay" title=${texts.askAnotherModel}>
+    <p class="muted">${texts.getsSamePrompt}</p>
     <form class="replay-form" onSubmit=${submit}>
-      <label><span class="label">Model</span>
+      <label><span class="label">${texts.model}</span>
         ${
           names.length > 0
             ? html`<select class="field" value=${chosen} onChange=${(/** @type {any} */ e) => setModel(e.currentTarget.value)}>${names.map(
                 (name) =>
-                  html`<option key=${name} value=${name} selected=${name === chosen}>${name}${name === run.model ? " (answered)" : ""}</option>`,
+                  html`<option key=${name} value=${name} selected=${name === chosen}>${name}${name === run.model ? texts.answeredText : ""}</option>`,
               )}</select>`
-            : html`<input class="field" value=${model} placeholder="provider/model" maxlength="256" onInput=${(/** @type {any} */ e) => setModel(e.currentTarget.value)} />`
+            : html`<input class="field" value=${model} placeholder=${texts.providerModel} maxlength="256" onInput=${(/** @type {any} */ e) => setModel(e.currentTarget.value)} />`
         }</label>
-      <${Button} type="submit" kind="primary" blocked=${readOnlyReason.value ?? (chosen === "" ? "Name a model first" : undefined)}>${isBusy ? "Asking…" : "Replay"}<//>
-      ${isBusy && html`<${Button} onClick=${() => asking.current?.abort()}>Stop waiting<//>`}
+      <${Button} type="submit" kind="primary" blocked=${readOnlyReason.value ?? (chosen === "" ? texts.nameModelFirst : undefined)}>${isBusy ? texts.asking : texts.replay}<//>
+      ${isBusy && html`<${Button} onClick=${() => asking.current?.abort()}>${texts.stopWaiting}<//>`}
     </form>
-    ${error ? html`<${Failure} what="The replay did not work." error=${error} />` : null}
+    ${error ? html`<${Failure} what=${texts.replayDidNot} error=${error} />` : null}
     ${result && html`<${Compared} result=${result} />`}
   <//>`;
 }
@@ -66,15 +67,15 @@ export function Replay({ run }) {
 function Compared({ result }) {
   const { original, replay: again, isSame, isExact, notes } = result;
   const stopped = stoppedWords(again.stopped);
-  return html`<div class="stack" role="group" aria-label="Comparison">
-    <p role="status">${stopped ? `${again.model} has no answer.` : isSame ? "Both answers are the same." : "The answers differ."}</p>
+  return html`<div class="stack" role="group" aria-label=${texts.comparison}>
+    <p role="status">${stopped ? texts.noAnswer(again.model) : isSame ? texts.bothAnswersSame : texts.answersDiffer}</p>
     ${stopped && html`<${Notice} level="warn"><p>${stopped}</p><//>`}
     <div class="side-by-side">
-      <div class="stack"><h3 class="label">${original.model ?? "The run"}</h3><${LongText} text=${original.answer || "(no text)"} label="Answer of the run" /></div>
-      <div class="stack"><h3 class="label">${again.model}</h3><${LongText} text=${again.answer || "(no text)"} label="Answer of the replay" /></div>
+      <div class="stack"><h3 class="label">${original.model ?? texts.theRun}</h3><${LongText} text=${original.answer || texts.noText} label=${texts.answerRun} /></div>
+      <div class="stack"><h3 class="label">${again.model}</h3><${LongText} text=${again.answer || texts.noText} label=${texts.answerReplay} /></div>
     </div>
-    <div class="scrolls" tabindex="0" role="group" aria-label="Differences">
-      <table class="figures compared"><thead><tr><th scope="col">Figure</th><th scope="col">Run</th><th scope="col">Replay</th><th scope="col">Difference</th></tr></thead>
+    <div class="scrolls" tabindex="0" role="group" aria-label=${texts.differences}>
+      <table class="figures compared"><thead><tr><th scope="col">${texts.figure}</th><th scope="col">${texts.run}</th><th scope="col">${texts.replay}</th><th scope="col">${texts.difference}</th></tr></thead>
         <tbody>${comparison(result).map(
           ({ word, before, after, difference }) =>
             html`<tr key=${word}><th scope="row">${word}</th><td>${before}</td><td>${after}</td><td>${difference}</td></tr>`,

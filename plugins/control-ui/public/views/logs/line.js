@@ -1,10 +1,8 @@
-import { moment } from "../../core/format.js";
+import { clockSeconds, moment } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { lookOf, partsOf, shortName } from "../../core/log-facts.js";
+import { texts } from "../../texts/logs.js";
 import { CopyButton } from "../../ui/button.js";
-
-// Making one for each line would take longer than drawing it.
-const time = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** One line of the log, or what happened between two of them. @param {{ row: import("../../core/log-facts.js").LogRow, isOpen: boolean, onToggle: (id: number) => void }} props */
 export function Line({ row, isOpen, onToggle }) {
@@ -12,7 +10,7 @@ export function Line({ row, isOpen, onToggle }) {
   const { id, at, level, subsystem, message, raw } = row;
   return html`<div class=${`log-line ${lookOf(level)}`}>
     <button type="button" aria-expanded=${isOpen} onClick=${() => onToggle(id)}>
-      <time title=${at === undefined ? undefined : moment(at)}>${at === undefined ? "" : time.format(at)}</time>
+      <time title=${at === undefined ? undefined : moment(at)}>${at === undefined ? "" : clockSeconds(at)}</time>
       <span class="level">${level}</span>
       <span class="part cut">${shortName(subsystem)}</span>
       <span class="message">${message}</span>
@@ -28,6 +26,6 @@ function Fields({ raw }) {
       ({ name, text, isBlock }) => html`<dt key=${name} class="muted">${name}</dt>
         <dd>${isBlock ? html`<pre class="mono" tabindex="0" aria-label=${name}>${text}</pre>` : text}</dd>`,
     )}</dl>
-    <${CopyButton} text=${raw} label="Copy line" />
+    <${CopyButton} text=${raw} label=${texts.copyLine} />
   </div>`;
 }

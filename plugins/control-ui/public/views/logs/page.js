@@ -5,6 +5,7 @@ import { countLines, levels, sentenceOf, subsystemsIn, wanted } from "../../core
 import { log, readLog } from "../../core/logs.js";
 import { isNarrow } from "../../core/look.js";
 import { formatRoute, replace, route } from "../../core/router.js";
+import { texts } from "../../texts/logs.js";
 import { Button } from "../../ui/button.js";
 import { Search } from "../../ui/icons.js";
 import { LongList } from "../../ui/list.js";
@@ -38,11 +39,11 @@ export default function LogsPage() {
   };
   const total = countLines(rows);
   return html`<div class="page logs">
-    <${Head} title="Logs" sentence=${state && `${sentenceOf(countLines(shown), total)} in view.`} readAt=${log.readAt.value}>
+    <${Head} title=${texts.logs} sentence=${state && texts.inView(sentenceOf(countLines(shown), total))} readAt=${log.readAt.value}>
       ${state && html`<${Following} state=${state} held=${held} filter=${filter} onFollow=${follow} />`}
     <//>
     <${Filters} filter=${filter} rows=${rows} isWrapped=${isWrapped} onShow=${show} onWrap=${setWrapped} />
-    <${Standing} reading=${log} onRetry=${readLog} what="logs" plugin="operator" rows=${8} />
+    <${Standing} reading=${log} onRetry=${readLog} what=${texts.whatLogs} plugin="operator" rows=${8} />
     ${state && html`<${Found} state=${held ?? state} shown=${shown} isWrapped=${isWrapped} isFollowing=${!held} onFollow=${follow} onShow=${show} />`}
   </div>`;
 }
@@ -51,9 +52,9 @@ export default function LogsPage() {
 function Following({ state, held, filter, onFollow }) {
   const fresh = held ? countLines(wanted(state.rows, filter), held.nextId - 1) : 0;
   return html`<div class=${`following ${held ? "paused" : ""}`}>
-    <span class="state"><i class=${`dot ${held ? "warn" : "ok"}`}></i><span role="status">${held ? "Paused" : "Following"}</span></span>
-    ${held && html`<span>${count(fresh)} new</span>`}
-    <${Button} kind=${held ? "slim primary" : "slim"} onClick=${() => onFollow(held !== undefined)}>${held ? "Resume" : "Pause"}<//>
+    <span class="state"><i class=${`dot ${held ? "warn" : "ok"}`}></i><span role="status">${held ? texts.paused : texts.following}</span></span>
+    ${held && html`<span>${texts.newLines(count(fresh))}</span>`}
+    <${Button} kind=${held ? "slim primary" : "slim"} onClick=${() => onFollow(held !== undefined)}>${held ? texts.resume : texts.pause}<//>
   </div>`;
 }
 
@@ -66,17 +67,17 @@ function Filters({ filter, rows, isWrapped, onShow, onWrap }) {
   const names = useMemo(() => subsystemsIn(rows), [rows]);
   const all = subsystem === "" || names.includes(subsystem) ? names : [subsystem, ...names];
   return html`<div class="tools">
-    <div class="search grow"><${Search} /><input type="search" class="field" placeholder="Text" aria-label="Search the log" maxlength="200" value=${q}
+    <div class="search grow"><${Search} /><input type="search" class="field" placeholder=${texts.text} aria-label=${texts.searchLog} maxlength="200" value=${q}
       onInput=${(/** @type {any} */ e) => onShow({ q: e.currentTarget.value })} /></div>
-    <select class="field choose" aria-label="Level" value=${level} onChange=${(/** @type {any} */ e) => onShow({ level: e.currentTarget.value })}>
-      <option value="">All levels</option>
-      ${levels.slice(1).map((name) => html`<option key=${name} value=${name} selected=${name === level}>${name === "fatal" ? name : `${name} and worse`}</option>`)}
+    <select class="field choose" aria-label=${texts.level} value=${level} onChange=${(/** @type {any} */ e) => onShow({ level: e.currentTarget.value })}>
+      <option value="">${texts.allLevels}</option>
+      ${levels.slice(1).map((name) => html`<option key=${name} value=${name} selected=${name === level}>${name === "fatal" ? name : texts.worse(name)}</option>`)}
     </select>
-    <select class="field choose" aria-label="Part of the gateway" value=${subsystem} onChange=${(/** @type {any} */ e) => onShow({ subsystem: e.currentTarget.value })}>
-      <option value="">All parts</option>
+    <select class="field choose" aria-label=${texts.partGateway} value=${subsystem} onChange=${(/** @type {any} */ e) => onShow({ subsystem: e.currentTarget.value })}>
+      <option value="">${texts.allParts}</option>
       ${all.map((name) => html`<option key=${name} value=${name} selected=${name === subsystem}>${name}</option>`)}
     </select>
-    <${Button} aria-pressed=${isWrapped} onClick=${() => onWrap(!isWrapped)}>Wrap lines<//>
+    <${Button} aria-pressed=${isWrapped} onClick=${() => onWrap(!isWrapped)}>${texts.wrapLines}<//>
   </div>`;
 }
 
@@ -93,15 +94,18 @@ function Found({ state, shown, isWrapped, isFollowing, onFollow, onShow }) {
       return next;
     });
   }, []);
-  const draw = (/** @type {import("../../core/log-facts.js").LogRow} */ row) =>
-    html`<${Line} key=${row.id} row=${row} isOpen=${open.has(row.id)} onToggle=${toggle} />`;
+  // Without keys: a line that comes takes the element of one that goes.
+  const draw = useCallback(
+    (/** @type {import("../../core/log-facts.js").LogRow} */ row) =>
+      html`<${Line} row=${row} isOpen=${open.has(row.id)} onToggle=${toggle} />`,
+    [open],
+  );
   if (countLines(shown) === 0) {
-    if (countLines(state.rows) === 0)
-      return html`<div class="empty"><h2>The log is empty</h2><p>Lines appear here as the gateway writes them.</p></div>`;
+    if (countLines(state.rows) === 0) return html`<div class="empty"><h2>${texts.logEmpty}</h2><p>${texts.linesAppearHere}</p></div>`;
     const clear = () => onShow({ level: "", subsystem: "", q: "" });
-    return html`<div class="empty"><h2>No lines match</h2><${Button} onClick=${clear}>Show all lines<//></div>`;
+    return html`<div class="empty"><h2>${texts.noLinesMatch}</h2><${Button} onClick=${clear}>${texts.showAllLines}<//></div>`;
   }
-  return html`<section class="panel log-panel"><${LongList} rows=${shown} rowHeight=${isNarrow.value ? NARROW_ROW_PX : ROW_PX} label="Log lines"
+  return html`<section class="panel log-panel"><${LongList} rows=${shown} rowHeight=${isNarrow.value ? NARROW_ROW_PX : ROW_PX} label=${texts.logLines}
     kind=${isWrapped ? "log wrapped" : "log"} isFollowing=${isFollowing} onFollow=${onFollow}
     draw=${draw}>
     ${(state.hasOlder || state.dropped > 0) && html`<p class="log-note muted small">${olderWords(state)}</p>`}
@@ -111,6 +115,6 @@ function Found({ state, shown, isWrapped, isFollowing, onFollow, onShow }) {
 /** @param {LogState} state */
 function olderWords({ rows, file }) {
   const first = rows.find((row) => "raw" in row && row.at !== undefined);
-  const since = first && "at" in first && first.at !== undefined ? ` than ${moment(first.at)}` : "";
-  return `Lines older${since} are in the file only: ${file}`;
+  const since = first && "at" in first && first.at !== undefined ? texts.olderThan(moment(first.at)) : "";
+  return texts.linesOlderFile({ since, file });
 }

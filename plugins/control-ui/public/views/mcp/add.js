@@ -4,6 +4,7 @@ import { html } from "../../core/html.js";
 import { draft, writeServers } from "../../core/mcp.js";
 import { freshDraft, patchOf, problemsOf } from "../../core/mcp-facts.js";
 import { isOnline } from "../../core/store.js";
+import { texts } from "../../texts/mcp.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
@@ -11,12 +12,12 @@ import { Dialog } from "../../ui/dialog.js";
 /** @typedef {import("../../core/mcp-facts.js").Draft} Draft */
 
 const ways = /** @type {const} */ ([
-  ["stdio", "A program"],
-  ["http", "An address"],
+  ["stdio", texts.program],
+  ["http", texts.address],
 ]);
 const approvals = /** @type {const} */ ([
-  ["writes", "before calls of tools that do not say that they only read"],
-  ["always", "before each call"],
+  ["writes", texts.beforeCallsTools],
+  ["always", texts.beforeEachCall],
   ["never", "never"],
 ]);
 
@@ -61,31 +62,31 @@ export default function AddServer({ taken, onClose }) {
       placeholder=${hint} aria-invalid=${problems[id] ? "true" : undefined} value=${draft.value[id]} onInput=${(/** @type {any} */ e) => change({ [id]: e.currentTarget.value })} /></label>
     ${problems[id] && html`<p class="reason bad small" role="alert">${problems[id]}</p>`}
   </div>`;
-  return html`<${Dialog} label="Add a server" onClose=${onClose}>
+  return html`<${Dialog} label=${texts.addServer} onClose=${onClose}>
     <form class="job-form" onSubmit=${submit} novalidate>
-      <h2>Add a server</h2>
-      ${field({ id: "name", label: "Name", hint: "files", isFirst: true })}
+      <h2>${texts.addServer}</h2>
+      ${field({ id: "name", label: texts.name, hint: "files", isFirst: true })}
       <fieldset>
-        <legend class="label">How it is reached</legend>
-        <div class="choice" role="group" aria-label="How it is reached">${ways.map(
+        <legend class="label">${texts.howReached}</legend>
+        <div class="choice" role="group" aria-label=${texts.howReached}>${ways.map(
           ([id, word]) =>
             html`<button key=${id} type="button" aria-pressed=${id === kind} onClick=${() => change({ kind: id })}>${word}</button>`,
         )}</div>
         ${
           kind === "stdio"
-            ? html`${field({ id: "line", label: "Command", hint: "npx -y @modelcontextprotocol/server-filesystem /srv/papers", isMono: true })}
-              <p class="muted small">It runs on the gateway's machine with the rights of the gateway. Secrets belong into its environment: add them afterwards, under Settings.</p>`
-            : html`${field({ id: "url", label: "Address", hint: "https address of the server", isMono: true })}
-              <p class="muted small">Headers with secrets can be added afterwards, under Settings. If it wants a login, a button for it appears.</p>`
+            ? html`${field({ id: "line", label: texts.command, hint: "npx -y @modelcontextprotocol/server-filesystem /srv/papers", isMono: true })}
+              <p class="muted small">${texts.runsGatewayS}</p>`
+            : html`${field({ id: "url", label: texts.addressLabel, hint: texts.httpsAddressServer, isMono: true })}
+              <p class="muted small">${texts.headersSecretsCan}</p>`
         }
       </fieldset>
-      <label><span class="label">A person is asked</span><select class="field" value=${approval} onChange=${(/** @type {any} */ e) => change({ approval: e.currentTarget.value })}>${approvals.map(
+      <label><span class="label">${texts.personAsked}</span><select class="field" value=${approval} onChange=${(/** @type {any} */ e) => change({ approval: e.currentTarget.value })}>${approvals.map(
         ([id, word]) => html`<option key=${id} value=${id} selected=${id === approval}>${word}</option>`,
       )}</select></label>
       ${error && html`<p class="notice bad" role="alert">${error}</p>`}
       <div class="actions">
-        <${Button} onClick=${onClose}>Cancel<//>
-        <${Button} type="submit" kind="primary" blocked=${isOnline.value ? undefined : "Not connected to the gateway"}>${isBusy ? "Adding…" : "Add"}<//>
+        <${Button} onClick=${onClose}>${texts.cancel}<//>
+        <${Button} type="submit" kind="primary" blocked=${isOnline.value ? undefined : texts.notConnectedGateway}>${isBusy ? texts.adding : texts.add}<//>
       </div>
     </form>
   <//>`;

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { html } from "../../core/html.js";
 import { beginLogin, finishLogin } from "../../core/mcp.js";
 import { answerIn, CALLBACK_PORT, safeAddress } from "../../core/mcp-facts.js";
+import { texts } from "../../texts/mcp.js";
 import { announce } from "../../ui/announce.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
@@ -32,15 +33,15 @@ export default function LogIn({ server, isRegistered, onClose }) {
     run(async () => {
       const found = await beginLogin(server, Number(port));
       if (found !== undefined) return setAddress(found);
-      announce(`${server} asks for no login.`);
+      announce(texts.asksNoLogin(server));
       onClose();
     });
   const finish = () =>
     run(async () => {
       const query = answerIn(answer);
-      if (query === undefined) throw new Error("There is no answer in this. Paste the whole address that the browser ended at.");
+      if (query === undefined) throw new Error(texts.thereNoAnswer);
       await finishLogin(server, query);
-      announce(`Logged in at ${server}.`);
+      announce(texts.logged(server));
       onClose();
     });
   const link = address && safeAddress(address);
@@ -48,28 +49,28 @@ export default function LogIn({ server, isRegistered, onClose }) {
     event.preventDefault();
     void (address === undefined ? begin() : finish());
   };
-  return html`<${Dialog} label=${`Log in at ${server}`} onClose=${onClose}>
+  return html`<${Dialog} label=${texts.logInAt(server)} onClose=${onClose}>
     <form class="mcp-login" onSubmit=${submit} novalidate>
-      <h2>Log in at ${server}</h2>
+      <h2>${texts.logInAt(server)}</h2>
       ${
         address === undefined
-          ? html`<p>The gateway asks the server where to log in. You agree there, in a tab of its own.</p>
+          ? html`<p>${texts.gatewayAsksServer}</p>
             ${
               isRegistered &&
-              html`<label><span class="label">Port of the address that the client is registered with</span><input class="field" type="number" min="1" max="65535" value=${port}
+              html`<label><span class="label">${texts.portAddressClient}</span><input class="field" type="number" min="1" max="65535" value=${port}
                 onInput=${(/** @type {any} */ e) => setPort(e.currentTarget.value)} /></label>`
             }`
           : html`<ol class="steps">
-              <li>${link ? html`<a href=${link} target="_blank" rel="noopener noreferrer">Open the login</a> <${CopyButton} text=${address} label="Copy its address" />` : html`<span class="wrap">${address}</span>`}</li>
-              <li>Agree there. The browser then ends at an address of this machine, 127.0.0.1, that shows nothing.</li>
-              <li><label>Copy that whole address and paste it here:<input class="field mono" type="text" autocomplete="off" spellcheck="false" maxlength="8192" value=${answer}
+              <li>${link ? html`<a href=${link} target="_blank" rel="noopener noreferrer">${texts.openLogin}</a> <${CopyButton} text=${address} label=${texts.copyAddress} />` : html`<span class="wrap">${address}</span>`}</li>
+              <li>${texts.agreeThereBrowser}</li>
+              <li><label>${texts.copyWholeAddress}<input class="field mono" type="text" autocomplete="off" spellcheck="false" maxlength="8192" value=${answer}
                 onInput=${(/** @type {any} */ e) => setAnswer(e.currentTarget.value)} /></label></li>
             </ol>`
       }
       ${error && html`<p class="notice bad" role="alert">${error}</p>`}
       <div class="actions">
-        <${Button} onClick=${onClose} autofocus=${true}>Cancel<//>
-        <${Button} type="submit" kind="primary">${isBusy ? "Working…" : address === undefined ? "Begin" : "Finish"}<//>
+        <${Button} onClick=${onClose} autofocus=${true}>${texts.cancel}<//>
+        <${Button} type="submit" kind="primary">${isBusy ? texts.working : address === undefined ? texts.begin : texts.finish}<//>
       </div>
     </form>
   <//>`;

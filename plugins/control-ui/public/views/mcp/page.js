@@ -3,6 +3,7 @@ import { html } from "../../core/html.js";
 import { servers, settings } from "../../core/mcp.js";
 import { sentenceOf } from "../../core/mcp-facts.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/mcp.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Plus } from "../../ui/icons.js";
@@ -27,28 +28,28 @@ export default function McpPage() {
   const open = async (load, props) => {
     const module = await load().catch(() => undefined);
     if (module) setOverlay({ Form: module.default, props });
-    else announce("The form could not be fetched. Try again when the gateway is there.");
+    else announce(texts.formCouldNot);
   };
   const add = () => open(() => import("./add.js"), { taken: Object.keys(known) });
   const logIn = (/** @type {string} */ server) =>
     open(() => import("./login.js"), { server, isRegistered: known[server]?.oauth?.clientId !== undefined });
   return html`<div class="page lists mcp">
-    <${Head} title="MCP servers" sentence=${list && sentenceOf(list)} readAt=${servers.readAt.value}>
-      <${Button} kind="primary" icon=${Plus} blocked=${noAdminReason.value} onClick=${add}>Add a server<//>
+    <${Head} title=${texts.mcpServers} sentence=${list && sentenceOf(list)} readAt=${servers.readAt.value}>
+      <${Button} kind="primary" icon=${Plus} blocked=${noAdminReason.value} onClick=${add}>${texts.addServer}<//>
     <//>
-    <${Standing} reading=${servers} onRetry=${servers.read} what="MCP servers" plugin="mcp-client" rows=${3} />
+    <${Standing} reading=${servers} onRetry=${servers.read} what=${texts.mcpServers} plugin="mcp-client" rows=${3} />
     ${
       list &&
       list.length > 0 &&
-      html`<section class="panel" aria-label="Server list"><ul class="rows">${list.map(
+      html`<section class="panel" aria-label=${texts.serverList}><ul class="rows">${list.map(
         (server) => html`<${ServerRow} key=${server.name} server=${server} settings=${known[server.name]} onLogIn=${logIn} />`,
       )}</ul></section>`
     }
     ${
       list &&
       list.length === 0 &&
-      html`<div class="empty"><h2>No MCP servers yet</h2><p>A server of the Model Context Protocol gives agents its tools, such as files, a tracker or a browser.</p>
-        <${Button} kind="primary" icon=${Plus} blocked=${noAdminReason.value} onClick=${add}>Add a server<//></div>`
+      html`<div class="empty"><h2>${texts.noMcpServers}</h2><p>${texts.serverModelContext}</p>
+        <${Button} kind="primary" icon=${Plus} blocked=${noAdminReason.value} onClick=${add}>${texts.addServer}<//></div>`
     }
     <${ServedPanel} />
     ${Overlay && html`<${Overlay.Form} ...${Overlay.props} onClose=${close} />`}

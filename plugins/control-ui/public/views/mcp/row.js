@@ -6,6 +6,7 @@ import { logOut, reconnect, removeServer, revoke } from "../../core/mcp.js";
 import { lossWords, placeOf, stateOf } from "../../core/mcp-facts.js";
 import { formatRoute } from "../../core/router.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/mcp.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -34,20 +35,20 @@ export function ServerRow({ server, settings, onLogIn }) {
     }
     setBusy(false);
   };
-  const again = () => run(async () => (await reconnect(name), `${name} is being connected anew.`));
-  const leave = () => run(async () => ((await logOut(name)) ? `Logged out of ${name}.` : `There was no login at ${name}.`));
+  const again = () => run(async () => (await reconnect(name), texts.beingConnectedAnew(name)));
+  const leave = () => run(async () => ((await logOut(name)) ? texts.loggedOut(name) : texts.thereNoLogin(name)));
   const takeBack = () =>
     ask({
-      title: `Take back approvals for the tools of ${name}?`,
-      text: "Answers “for always” are forgotten: the next call asks a person again.",
-      action: "Take back",
-      run: async () => announce(`${plural(await revoke(name), "approval")} taken back.`),
+      title: texts.takeBackApprovalsTools(name),
+      text: texts.answersAlwaysForgotten,
+      action: texts.takeBack,
+      run: async () => announce(texts.takenBack(plural(await revoke(name), texts.approvals))),
     });
   const remove = () =>
     ask({
-      title: `Remove ${name}?`,
+      title: texts.removeOf(name),
       text: lossWords(server),
-      action: "Remove",
+      action: texts.remove,
       isDanger: true,
       run: async () => announce(`${name}: ${outcomeOf(await removeServer(name))}`),
     });
@@ -57,14 +58,14 @@ export function ServerRow({ server, settings, onLogIn }) {
       <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         <${Open} />
         <span class="grow">
-          <span class="top-line"><span class="cut title">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span>
-            ${server.loggedIn && html`<span class="badge">logged in</span>`}</span>
-          <span class="facts muted small"><span>${transport === "http" ? "Address" : "Program"}</span><span>${plural(tools.length, "tool")}</span></span>
+          <span class="top-line"><span class="cut title" dir="auto">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span>
+            ${server.loggedIn && html`<span class="badge">${texts.loggedIn}</span>`}</span>
+          <span class="facts muted small"><span>${transport === "http" ? texts.addressLabel : texts.programLabel}</span><span>${plural(tools.length, texts.tools)}</span></span>
         </span>
       </button>
       <span class="actions">
-        ${state === "login" && html`<${Button} kind="slim primary" label=${`Log in: ${name}`} blocked=${blocked} onClick=${() => onLogIn(name)}>Log in<//>`}
-        <${Button} kind="slim" label=${`Reconnect: ${name}`} blocked=${blocked} onClick=${again}>${isBusy ? "Reconnect…" : "Reconnect"}<//>
+        ${state === "login" && html`<${Button} kind="slim primary" label=${texts.logInTo(name)} blocked=${blocked} onClick=${() => onLogIn(name)}>${texts.logIn}<//>`}
+        <${Button} kind="slim" label=${texts.reconnect(name)} blocked=${blocked} onClick=${again}>${isBusy ? texts.reconnectLabel : texts.reconnectNow}<//>
       </span>
     </div>
     ${reason && html`<div class="notes small"><p class=${`reason wrap ${level === "bad" || failed ? "bad" : ""}`} role=${failed ? "alert" : undefined}>${reason}</p></div>`}
@@ -72,20 +73,20 @@ export function ServerRow({ server, settings, onLogIn }) {
       isOpen &&
       html`<div class="detail stack">
         <dl class="facts-table small">
-          <dt class="muted">${transport === "http" ? "Address" : "Command"}</dt><dd class="mono">${placeOf(settings) || "not known"}</dd>
-          <dt class="muted">Asks a person</dt><dd>${approvalWords(settings?.approval)}</dd>
+          <dt class="muted">${transport === "http" ? texts.addressLabel : texts.command}</dt><dd class="mono">${placeOf(settings) || texts.notKnown}</dd>
+          <dt class="muted">${texts.asksPerson}</dt><dd>${approvalWords(settings?.approval)}</dd>
         </dl>
         ${
           tools.length === 0
-            ? html`<p class="muted small">It offers no tools now.</p>`
-            : html`<div class="stack tight"><h2>Tools, as agents see them</h2><ul class="tool-names mono">${tools.map((tool) => html`<li key=${tool}>${tool}</li>`)}</ul></div>`
+            ? html`<p class="muted small">${texts.offersNoTools}</p>`
+            : html`<div class="stack tight"><h2>${texts.toolsAgentsSee}</h2><ul class="tool-names mono">${tools.map((tool) => html`<li key=${tool}>${tool}</li>`)}</ul></div>`
         }
         <div class="actions">
-          <a class="button slim" href=${formatRoute("config", `mcp.servers.${name}`)} aria-label=${`Settings: ${name}`}>Settings</a>
-          ${transport === "http" && state !== "login" && html`<${Button} kind="slim" label=${`Log in: ${name}`} blocked=${blocked} onClick=${() => onLogIn(name)}>Log in<//>`}
-          ${server.loggedIn && html`<${Button} kind="slim" label=${`Log out: ${name}`} blocked=${blocked} onClick=${leave}>Log out<//>`}
-          <${Button} kind="slim" label=${`Take back approvals: ${name}`} blocked=${blocked} onClick=${takeBack}>Take back approvals<//>
-          <${Button} kind="slim danger" label=${`Remove: ${name}`} blocked=${blocked} onClick=${remove}>Remove<//>
+          <a class="button slim" href=${formatRoute("config", `mcp.servers.${name}`)} aria-label=${texts.settingsOf(name)}>${texts.settings}</a>
+          ${transport === "http" && state !== "login" && html`<${Button} kind="slim" label=${texts.logInTo(name)} blocked=${blocked} onClick=${() => onLogIn(name)}>${texts.logIn}<//>`}
+          ${server.loggedIn && html`<${Button} kind="slim" label=${texts.logOutOf(name)} blocked=${blocked} onClick=${leave}>${texts.logOut}<//>`}
+          <${Button} kind="slim" label=${texts.takeBackApprovalsOf(name)} blocked=${blocked} onClick=${takeBack}>${texts.takeBackApprovals}<//>
+          <${Button} kind="slim danger" label=${texts.removeText(name)} blocked=${blocked} onClick=${remove}>${texts.remove}<//>
         </div>
       </div>`
     }
@@ -94,9 +95,5 @@ export function ServerRow({ server, settings, onLogIn }) {
 
 /** @param {string | undefined} approval */
 function approvalWords(approval = "writes") {
-  return approval === "never"
-    ? "never"
-    : approval === "always"
-      ? "before each call"
-      : "before calls of tools that do not say that they only read";
+  return approval === "never" ? texts.never : approval === "always" ? texts.beforeEachCall : texts.beforeCallsTools;
 }

@@ -5,6 +5,7 @@ import { dreamingOf, sweepNow } from "../../core/memory.js";
 import { dreamingWords } from "../../core/memory-facts.js";
 import { fileAddress } from "../../core/router.js";
 import { defaultAgentId, noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 
@@ -19,23 +20,23 @@ export function Dreams({ agentId }) {
     setBusy(true);
     try {
       await sweepNow(agentId);
-      announce("The short-term memory was swept");
+      announce(texts.shortTermMemory);
     } catch (error) {
-      announce(`Not swept: ${/** @type {Error} */ (error).message}`);
+      announce(texts.notSwept(/** @type {Error} */ (error).message));
     } finally {
       setBusy(false);
     }
   };
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
-  const blocked = noAdminReason.value ?? (isBusy ? "A sweep is running" : undefined);
+  const blocked = noAdminReason.value ?? (isBusy ? texts.sweepRunning : undefined);
   return html`<section class="panel" aria-labelledby="memory-dreams">
-    <header><h2 id="memory-dreams">Dreaming</h2></header>
+    <header><h2 id="memory-dreams">${texts.dreaming}</h2></header>
     <div class="inside padded stack">
       <p>${words.state} ${words.last}</p>
       ${words.problem && html`<p class="muted">${words.problem}</p>`}
       <p>
-        ${place?.lastSweep && place.lastSweep.diary !== "none" && html`<a class="button slim" href=${fileAddress({ path: place.diary }, agent, "")}>Open the diary</a>`}
-        <${Button} onClick=${sweep} blocked=${blocked}>Sweep now<//>
+        ${place?.lastSweep && place.lastSweep.diary !== "none" && html`<a class="button slim" href=${fileAddress({ path: place.diary }, agent, "")}>${texts.openDiary}</a>`}
+        <${Button} onClick=${sweep} blocked=${blocked}>${texts.sweepNow}<//>
       </p>
     </div>
   </section>`;

@@ -4,6 +4,7 @@ import { html } from "../../core/html.js";
 import { draftPaths } from "../../core/notes.js";
 import { fileAddress, formatRoute } from "../../core/router.js";
 import { defaultAgentId, now } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { Button, Command } from "../../ui/button.js";
 import { File } from "../../ui/icons.js";
 
@@ -20,13 +21,13 @@ export function Files({ agentId, status }) {
   const drafts = draftPaths(agentId);
   if (files.length === 0) return status.syncing ? null : html`<${NoNotes} status=${status} />`;
   return html`<section class="panel" aria-labelledby="memory-files">
-      <header><h2 id="memory-files">Files</h2></header>
-      ${drafts.has("") && html`<p class="inside drafted"><a href=${formatRoute("memory", "new", { a: agentId === defaultAgentId.value ? undefined : agentId })}>A new note</a> is not saved yet.</p>`}
+      <header><h2 id="memory-files">${texts.filesLabel}</h2></header>
+      ${drafts.has("") && html`<p class="inside drafted"><a href=${formatRoute("memory", "new", { a: agentId === defaultAgentId.value ? undefined : agentId })}>${texts.aNewNote}</a> ${texts.notSavedYet}</p>`}
       <ul class="rows">${files.slice(0, shown).map((file) => html`<${FileRow} key=${file.path} file=${file} agentId=${agentId} isDraft=${drafts.has(file.path)} />`)}</ul>
     </section>
     <div class="foot">
-      <span class="muted small">${count(Math.min(shown, files.length))} of ${count(total)}</span>
-      ${shown < files.length && html`<${Button} onClick=${() => setShown(shown + PAGE)}>Show more<//>`}
+      <span class="muted small">${texts.someOf({ min: count(Math.min(shown, files.length)), total: count(total) })}</span>
+      ${shown < files.length && html`<${Button} onClick=${() => setShown(shown + PAGE)}>${texts.showMore}<//>`}
     </div>`;
 }
 
@@ -41,18 +42,18 @@ function FileRow({ file, agentId, isDraft }) {
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
   return html`<li><a class="row-line" href=${fileAddress({ path: file.path }, agent, "")}>
     <${File} /><span class="grow"><span class="cut">${file.path}</span></span>
-    ${isDraft && html`<span class="badge warn">not saved</span>`}
-    <span class="muted small passages">${plural(file.chunks ?? 0, "passage")}</span>
+    ${isDraft && html`<span class="badge warn">${texts.notSavedMark}</span>`}
+    <span class="muted small passages">${plural(file.chunks ?? 0, texts.passages)}</span>
     <time class="muted small changed" title=${moment(file.mtime)}>${age(file.mtime, now.value)}</time>
   </a></li>`;
 }
 
 /** @param {{ status: MemoryStatus }} props */
 function NoNotes({ status }) {
-  const folder = `${status.workspace ?? "the workspace"}/memory`;
+  const folder = `${status.workspace ?? texts.workspace}/memory`;
   return html`<div class="empty">
-    <h2>No notes yet</h2>
-    <p>Write the first one with New note, or put a Markdown file into this folder, such as <code>router.md</code>. It is found a moment later.</p>
+    <h2>${texts.noNotesYet}</h2>
+    <p>${texts.writeFirstOne} <code>router.md</code>${texts.foundMomentLater}</p>
     <div class="folder"><${Command} command=${folder} /></div>
   </div>`;
 }

@@ -5,6 +5,7 @@ import { fromFirstMark, markWords, scoreWord } from "../../core/memory-facts.js"
 import { formatPlace } from "../../core/places.js";
 import { fileAddress, route } from "../../core/router.js";
 import { defaultAgentId, isOnline } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { Chat, File } from "../../ui/icons.js";
 import { Failure, Notice, Waiting } from "../../ui/states.js";
 
@@ -14,8 +15,7 @@ import { Failure, Notice, Waiting } from "../../ui/states.js";
 export function Hits({ agentId, query }) {
   const { answer, error, isBusy, query: asked } = search.value;
   const again = () => searchMemory(agentId, query, { again: true });
-  if (query === "") return null;
-  if (error) return html`<${Failure} what="The search failed." error=${error} onRetry=${again} />`;
+  if (error) return html`<${Failure} what=${texts.searchFailed} error=${error} onRetry=${again} />`;
   if (!answer)
     return isOnline.value || isBusy
       ? html`<section class="panel"><div class="inside padded"><${Waiting} rows=${4} /></div></section>`
@@ -24,22 +24,22 @@ export function Hits({ agentId, query }) {
     const failure = {
       message: `${answer.error ?? answer.warning ?? ""}${answer.action && answer.action !== answer.error ? ` ${answer.action}` : ""}`,
     };
-    return html`<${Failure} what="Memory cannot be searched." error=${failure} onRetry=${again} />`;
+    return html`<${Failure} what=${texts.memoryCannotSearched} error=${failure} onRetry=${again} />`;
   }
   return html`
     ${answer.warning && html`<${Notice} level="warn"><p>${answer.warning}</p><//>`}
-    <section class=${`panel found-memory ${isBusy ? "old" : ""}`} aria-label="Found" aria-busy=${isBusy ? "true" : undefined}>
+    <section class=${`panel found-memory ${isBusy ? "old" : ""}`} aria-label=${texts.found} aria-busy=${isBusy ? "true" : undefined}>
       <header><h2><span role="status">${
         isBusy
-          ? "Searching…"
+          ? texts.searching
           : answer.results.length === 0
-            ? `Nothing found for “${asked}”`
-            : `${plural(answer.results.length, "passage")} for “${asked}”`
+            ? texts.nothingFound(asked)
+            : texts.resultsFor({ results: plural(answer.results.length, texts.passages), asked })
       }</span></h2></header>
       ${
         answer.results.length === 0
-          ? html`<p class="inside muted">Try other or fewer words. Only the notes are searched, not the conversation.</p>`
-          : html`<div class="scores heads muted small" aria-hidden="true"><span>score</span><span>meaning</span><span>words</span></div>
+          ? html`<p class="inside muted">${texts.tryOtherFewer}</p>`
+          : html`<div class="scores heads muted small" aria-hidden="true"><span>${texts.score}</span><span>${texts.meaning}</span><span>${texts.words}</span></div>
             <ol class="rows">${answer.results.map((hit, i) => html`<${Found} key=${`${i}:${formatPlace(placeOf(hit))}`} hit=${hit} agentId=${agentId} query=${asked} />`)}</ol>`
       }
     </section>
@@ -54,7 +54,7 @@ function Found({ hit, agentId, query }) {
     <div class="scores">
       <${Score} name="score" value=${hit.score} /><${Score} name="meaning" value=${hit.vectorScore} /><${Score} name="words" value=${hit.textScore} />
     </div>
-    <p class="place">${hit.source === "sessions" ? html`<${Chat} />` : html`<${File} />`}<span>${hit.source === "sessions" ? "Conversation" : place}</span></p>
+    <p class="place">${hit.source === "sessions" ? html`<${Chat} />` : html`<${File} />`}<span>${hit.source === "sessions" ? texts.conversation : place}</span></p>
     <${OpenHit} hit=${hit} agentId=${agentId} place=${place} />
     <p class="snippet">${fromFirstMark(markWords(plain(snippet), query)).map((part) => (typeof part === "string" ? part : html`<mark>${part.mark}</mark>`))}</p>
   </li>`;
@@ -68,8 +68,8 @@ function Score({ name, value }) {
 /** A file opens at its lines, a conversation in the chat. @param {{ hit: Hit, agentId: string, place: string }} props */
 function OpenHit({ hit, agentId, place }) {
   const agent = agentId === defaultAgentId.value ? undefined : agentId;
-  const words = hit.source === "sessions" ? "Open the conversation" : `Open ${place}`;
-  return html`<a class="button slim" href=${fileAddress(placeOf(hit), agent, route.value.params.q ?? "")} aria-label=${words}>Open</a>`;
+  const words = hit.source === "sessions" ? texts.openConversation : texts.openOf(place);
+  return html`<a class="button slim" href=${fileAddress(placeOf(hit), agent, route.value.params.q ?? "")} aria-label=${words}>${texts.open}</a>`;
 }
 
 /** @param {Hit} hit */

@@ -1,8 +1,10 @@
 import { useRef } from "preact/hooks";
 import { plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { spaceAtEnd } from "../../core/look.js";
 import { indexMemory, memoryOf, resetMemory } from "../../core/memory.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -17,7 +19,7 @@ export function IndexMenu({ agentId }) {
     const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     const { style } = /** @type {HTMLElement} */ (menu.current);
     style.top = `${box.bottom + 4}px`;
-    style.right = `${Math.max(8, innerWidth - box.right)}px`;
+    style.insetInlineEnd = `${Math.max(8, spaceAtEnd(box))}px`;
   };
   /** @param {any} Icon @param {string} word @param {() => unknown} act @param {boolean} [isDanger] */
   const entry = (Icon, word, act, isDanger = false) => html`<button type="button" role="menuitem" class=${isDanger ? "danger" : ""}
@@ -27,23 +29,23 @@ export function IndexMenu({ agentId }) {
       act();
     }}><${Icon} />${word}</button>`;
   return html`
-    <${Button} popovertarget="memory-menu" aria-haspopup="menu" onClick=${place}>Reindex<span aria-hidden="true">▾</span><//>
-    <div ref=${menu} id="memory-menu" popover class="menu" role="menu" aria-label="Reindex">
-      ${entry(Check, "Bring up to date", () => run(agentId, false))}
-      ${entry(Reset, "Rebuild from all notes", () => run(agentId, true))}
-      ${entry(Trash, "Reset the index", () => reset(agentId), true)}
+    <${Button} popovertarget="memory-menu" aria-haspopup="menu" onClick=${place}>${texts.reindex}<span aria-hidden="true">▾</span><//>
+    <div ref=${menu} id="memory-menu" popover class="menu" role="menu" aria-label=${texts.reindex}>
+      ${entry(Check, texts.bringUpDate, () => run(agentId, false))}
+      ${entry(Reset, texts.rebuildAllNotes, () => run(agentId, true))}
+      ${entry(Trash, texts.resetIndex, () => reset(agentId), true)}
     </div>
   `;
 }
 
 /** @param {string} agentId @param {boolean} force */
 async function run(agentId, force) {
-  announce(force ? "Rebuilding the index" : "Looking for changes");
+  announce(force ? texts.rebuildingIndex : texts.lookingChanges);
   try {
     await indexMemory(agentId, { force });
-    announce("The index is up to date");
+    announce(texts.indexUpDate);
   } catch (error) {
-    announce(`Not indexed: ${/** @type {Error} */ (error).message}`);
+    announce(texts.notIndexed(/** @type {Error} */ (error).message));
   }
 }
 
@@ -51,15 +53,15 @@ async function run(agentId, force) {
 function reset(agentId) {
   const { files = 0, chunks = 0 } = memoryOf(agentId).status ?? {};
   ask({
-    title: `Reset the memory index of “${agentId}”, ${plural(chunks, "passage")} of ${plural(files, "file")}?`,
-    text: "The notes stay. Searches find nothing until the index is rebuilt, which may cost calls to the embedding provider.",
-    action: "Reset",
+    title: texts.resetMemoryIndex({ agentId, chunks: plural(chunks, texts.passages), files: plural(files, texts.files) }),
+    text: texts.notesStaySearches,
+    action: texts.reset,
     isDanger: true,
-    field: { label: `Type ${agentId} to continue`, value: "", maxLength: 128 },
+    field: { label: texts.typeContinue(agentId), value: "", maxLength: 128 },
     run: async (value) => {
-      if (value.trim() !== agentId) throw new Error(`That is not “${agentId}”. Nothing was reset.`);
+      if (value.trim() !== agentId) throw new Error(texts.notNothingReset(agentId));
       const removed = await resetMemory(agentId);
-      announce(removed ? "The index was reset" : "There was no index");
+      announce(removed ? texts.indexReset : texts.thereNoIndex);
     },
   });
 }

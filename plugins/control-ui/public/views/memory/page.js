@@ -6,18 +6,21 @@ import { agents, memoryOf, progressOf, readDreaming, readMemory, searchMemory } 
 import { isWorking, progressWords, sentenceOf } from "../../core/memory-facts.js";
 import { formatRoute, go, route } from "../../core/router.js";
 import { defaultAgentId, isOnline, lastOnlineAt, noAdminReason, now } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { Button } from "../../ui/button.js";
 import { Plus } from "../../ui/icons.js";
-import { Failure, Waiting } from "../../ui/states.js";
-import { FilePane } from "../chat/file.js";
+import { Failure, Later, Waiting } from "../../ui/states.js";
 import { AgentChoice } from "./agent.js";
-import { Dreams } from "./dreams.js";
-import { NoteEditor } from "./editor.js";
 import { Files } from "./files.js";
-import { Hits } from "./hits.js";
-import { IndexMenu } from "./menu.js";
 import { SearchForm } from "./search-form.js";
-import { Troubles } from "./troubles.js";
+
+// Nobody sees them first.
+const indexMenu = () => import("./menu.js").then(({ IndexMenu }) => ({ default: IndexMenu }));
+const hits = () => import("./hits.js").then(({ Hits }) => ({ default: Hits }));
+const filePane = () => import("../chat/file.js").then(({ FilePane }) => ({ default: FilePane }));
+const noteEditor = () => import("./editor.js").then(({ NoteEditor }) => ({ default: NoteEditor }));
+const troubles = () => import("./troubles.js").then(({ Troubles }) => ({ default: Troubles }));
+const dreams = () => import("./dreams.js").then(({ Dreams }) => ({ default: Dreams }));
 
 /** Page of an agent's memory: its notes, and a search over them; a file opens beside the search. */
 export default function MemoryPage() {
@@ -35,9 +38,9 @@ export default function MemoryPage() {
   const path = isFile ? rest.slice("file/".length) : undefined;
   return html`<div class=${`memory ${isBeside ? "with-file" : ""}`}>
     ${(!isBeside || isWide.value) && html`<div class="memory-side"><${Search} key=${agentId} agentId=${agentId} query=${query} /></div>`}
-    ${isBeside && !isWide.value && html`<h1 class="sr-only">Memory</h1>`}
-    ${isBeside && !isEdit && html`<${FilePane} back=${back} />`}
-    ${isEdit && html`<${NoteEditor} key=${`${agentId} ${path}`} agentId=${agentId} path=${path} query=${query} back=${back} />`}
+    ${isBeside && !isWide.value && html`<h1 class="sr-only">${texts.memory}</h1>`}
+    ${isBeside && !isEdit && html`<${Later} load=${filePane} back=${back} />`}
+    ${isEdit && html`<${Later} load=${noteEditor} key=${`${agentId} ${path}`} agentId=${agentId} path=${path} query=${query} back=${back} />`}
   </div>`;
 }
 
@@ -58,25 +61,25 @@ function Search({ agentId, query }) {
   return html`<div class="page">
     <div class="stack">
       <div class="head memory-head">
-        <h1>Memory</h1>
+        <h1>${texts.memory}</h1>
         <${AgentChoice} agentId=${agentId} agents=${agents.value} addressOf=${(/** @type {string} */ id) => memoryAddress(id, query)} />
         <span class="grow"></span>
-        <${Button} icon=${Plus} blocked=${isOnline.value ? noAdminReason.value : undefined} onClick=${() => go(newAddress(agentId, query))}>New note<//>
-        <${IndexMenu} agentId=${agentId} />
+        <${Button} icon=${Plus} blocked=${isOnline.value ? noAdminReason.value : undefined} onClick=${() => go(newAddress(agentId, query))}>${texts.newNote}<//>
+        <${Later} load=${indexMenu} agentId=${agentId} />
       </div>
-      ${status && html`<p class="muted">${sentenceOf(status)}${!isOnline.value && ` As of ${clock(at ?? lastOnlineAt.value)}.`}</p>`}
+      ${status && html`<p class="muted">${sentenceOf(status)}${!isOnline.value && texts.asOf(clock(at ?? lastOnlineAt.value))}</p>`}
       <${Bar} agentId=${agentId} />
-      ${status && html`<${Troubles} agentId=${agentId} status=${status} />`}
-      ${error ? html`<${Failure} what="The state of the memory could not be read." error=${error} onRetry=${() => readMemory(agentId)} />` : null}
+      ${status && html`<${Later} load=${troubles} agentId=${agentId} status=${status} />`}
+      ${error ? html`<${Failure} what=${texts.stateMemoryCould} error=${error} onRetry=${() => readMemory(agentId)} />` : null}
     </div>
     <${SearchForm} query=${query} onSearch=${(/** @type {string} */ text) => {
       const address = memoryAddress(agentId, text);
       if (location.hash === address) void searchMemory(agentId, text, { again: true });
       else location.hash = address;
     }} />
-    <${Hits} agentId=${agentId} query=${query} />
+    ${query !== "" && html`<${Later} load=${hits} agentId=${agentId} query=${query} />`}
     ${!status && !error && html`<section class="panel"><div class="inside padded"><${Waiting} rows=${6} /></div></section>`}
-    ${query === "" && html`<${Dreams} agentId=${agentId} />`}
+    ${query === "" && html`<${Later} load=${dreams} agentId=${agentId} />`}
     ${status && query === "" && html`<${Files} agentId=${agentId} status=${status} />`}
   </div>`;
 }
@@ -87,7 +90,7 @@ function Bar({ agentId }) {
   if (!progress || !isWorking(progress) || !isOnline.value) return html`<div class="progress"></div>`;
   const words = progressWords(progress, now.value);
   return html`<div class="progress">
-    <progress aria-label="Index" max=${progress.total || undefined} value=${progress.total ? progress.done : undefined}></progress>
-    <span class="muted small" title=${`${count(progress.done)} of ${count(progress.total)}`}>${words}</span>
+    <progress aria-label=${texts.index} max=${progress.total || undefined} value=${progress.total ? progress.done : undefined}></progress>
+    <span class="muted small" title=${texts.doneOf({ done: count(progress.done), total: count(progress.total) })}>${words}</span>
   </div>`;
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { html } from "../../core/html.js";
 import { isOnline } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { Button } from "../../ui/button.js";
 import { Search } from "../../ui/icons.js";
 
@@ -9,7 +10,7 @@ export function SearchForm({ query, onSearch }) {
   const [text, setText] = useState(query);
   // An address that was opened or gone back to.
   useEffect(() => setText(query), [query]);
-  const blocked = isOnline.value ? undefined : "Not connected to the gateway";
+  const blocked = isOnline.value ? undefined : texts.notConnectedGateway;
   /** @param {Event} event */
   const submit = (event) => {
     event.preventDefault();
@@ -21,8 +22,8 @@ export function SearchForm({ query, onSearch }) {
     if (event.currentTarget.value === "" && query !== "") onSearch("");
   };
   return html`<form class="tools" role="search" onSubmit=${submit}>
-    <div class="search grow"><${Search} /><input type="search" class="field" placeholder="A word or a question" aria-label="Search memory"
+    <div class="search grow"><${Search} /><input type="search" class="field" placeholder=${texts.wordQuestion} aria-label=${texts.searchMemory}
       autocomplete="off" maxlength="4096" value=${text} onInput=${change} /></div>
-    <${Button} type="submit" kind="primary" blocked=${blocked}>Search<//>
+    <${Button} type="submit" kind="primary" blocked=${blocked}>${texts.search}<//>
   </form>`;
 }

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import { html } from "../../core/html.js";
 import { differingLines, inField } from "../../core/note-facts.js";
+import { texts } from "../../texts/memory.js";
 import { Button } from "../../ui/button.js";
 import { Notice } from "../../ui/states.js";
 
@@ -22,20 +23,14 @@ export function Theirs({ note, mine, isNew, onTake, onOverwrite }) {
   const shown = lines.slice(first, first + MOST_LINES);
   const left = lines.length - first - shown.length;
   return html`<${Notice} level="warn">
-      <p role="alert">${
-        isNew
-          ? "Not saved: there is a note of this name already. Your text is still here; another name keeps both."
-          : note.missing
-            ? "Not saved: somebody has deleted the note since you opened it. Your text is still here."
-            : "Not saved: somebody has changed the note since you opened it. Your text is still here."
-      }</p>
-      <div class="actions"><${Button} kind="slim" onClick=${onOverwrite}>Save mine over theirs<//>
-        <${Button} kind="slim danger" onClick=${onTake}>Take theirs, drop mine<//></div>
+      <p role="alert">${isNew ? texts.notSavedThere : note.missing ? texts.notSavedSomebody : texts.notSavedSomebodyChanged}</p>
+      <div class="actions"><${Button} kind="slim" onClick=${onOverwrite}>${texts.saveMineOver}<//>
+        <${Button} kind="slim danger" onClick=${onTake}>${texts.takeTheirsDrop}<//></div>
     <//>
     ${
       !note.missing &&
-      html`<div class="theirs" tabindex="0" role="region" aria-label="Their text">
-        <p class="muted small">Their text; lines that differ from yours are marked.</p>
+      html`<div class="theirs" tabindex="0" role="region" aria-label=${texts.theirText}>
+        <p class="muted small">${texts.theirTextLines}</p>
         <ol class="lines">${shown.map((line, i) => {
           const number = first + i + 1;
           const isMarked = number >= from && number <= to;
@@ -43,7 +38,7 @@ export function Theirs({ note, mine, isNew, onTake, onOverwrite }) {
             isMarked ? html`<mark>${line || " "}</mark>` : html`<span>${line || " "}</span>`
           }</li>`;
         })}</ol>
-        ${left > 0 && html`<p class="muted small">${left} more lines.</p>`}
+        ${left > 0 && html`<p class="muted small">${texts.moreLines(left)}</p>`}
       </div>`
     }`;
 }

@@ -3,6 +3,7 @@ import { html } from "../../core/html.js";
 import { memoryOf, readMemory } from "../../core/memory.js";
 import { troublesOf } from "../../core/memory-facts.js";
 import { isOnline } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { Button, Command } from "../../ui/button.js";
 import { Info, Warn } from "../../ui/icons.js";
 
@@ -22,7 +23,7 @@ function Line({ trouble, agentId }) {
     <${level === "info" ? Info : Warn} />
     <div class="grow">
       <div class="line"><span class="grow">${text}</span>
-        <${Button} kind="quiet slim" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Why?<//></div>
+        <${Button} kind="quiet slim" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${texts.why}<//></div>
       ${
         isOpen &&
         html`<div class="stack tight">
@@ -46,13 +47,9 @@ function Probe({ agentId }) {
     await readMemory(agentId, { deep: true });
     setBusy(false);
   };
-  const outcome = !probe
-    ? ""
-    : probe.ok
-      ? `It answers now, after ${probe.ms} ms.`
-      : `It still does not answer: ${probe.error ?? "no reason given"}`;
+  const outcome = !probe ? "" : probe.ok ? texts.answersNowAfter(probe.ms) : texts.stillDoesNot(probe.error ?? texts.noReasonGiven);
   return html`<div class="actions">
-    <${Button} kind="slim" blocked=${isOnline.value ? undefined : "Not connected to the gateway"} onClick=${ask}>${isBusy ? "Asking…" : "Try the provider"}<//>
+    <${Button} kind="slim" blocked=${isOnline.value ? undefined : texts.notConnectedGateway} onClick=${ask}>${isBusy ? texts.asking : texts.tryProvider}<//>
     <span role="status">${isBusy ? "" : outcome}</span>
   </div>`;
 }

@@ -3,6 +3,7 @@ import { inField, pathOfName, withLineEnds } from "../../core/note-facts.js";
 import { forgetDraft, isConflict, keepDraft, keptDraft, readNote, saveNote } from "../../core/notes.js";
 import { formatRoute, replace } from "../../core/router.js";
 import { defaultAgentId, isOnline, noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/memory.js";
 import { announce } from "../../ui/announce.js";
 
 /** @typedef {import("../../core/note-facts.js").Note} Note */
@@ -32,11 +33,12 @@ export function useNote({ agentId, path, query }) {
       setError(failure);
     }
   };
-  useEffect(() => void (file === undefined && isOnline.value && read()), [isOnline.value]);
+  // While the connection was away somebody else may have written; what is typed here stays.
+  useEffect(() => void (isOnline.value && read()), [isOnline.value]);
   const before = file && inField(file.content ?? "");
   const content = draft?.content ?? before ?? "";
   const isChanged = draft !== undefined && (draft.content !== before || Boolean(draft.name));
-  const blocked = noAdminReason.value ?? (isBusy ? "It is being saved" : isChanged ? undefined : "Nothing was changed");
+  const blocked = noAdminReason.value ?? (isBusy ? texts.beingSaved : isChanged ? undefined : texts.nothingChanged);
 
   const throwAway = () => {
     setDraft(undefined);
@@ -74,7 +76,7 @@ export function useNote({ agentId, path, query }) {
     try {
       const text = withLineEnds(draft.content, theirs?.content ?? file?.content);
       const saved = await saveNote(agentId, named.path, { content: text, hash });
-      announce(`${named.path} was saved.${saved.isIndexed ? "" : " The search finds it a little later."}`);
+      announce(texts.saved({ path: named.path, what: saved.isIndexed ? "" : texts.searchFindsLittle }));
       written(named.path, draft, saved.file);
     } catch (failure) {
       // Their text may be gone again, or not readable: then only the reason is shown.

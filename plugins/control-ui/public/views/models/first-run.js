@@ -5,6 +5,7 @@ import { needsModel } from "../../core/parts.js";
 import { keptDraft } from "../../core/provider-changes.js";
 import { freshDraft } from "../../core/provider-draft.js";
 import { modelStatus, noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/models.js";
 import { Button } from "../../ui/button.js";
 import { Notice } from "../../ui/states.js";
 import { AddForm } from "./form.js";
@@ -35,13 +36,13 @@ export default function FirstRun({ isOpen: isOpenAtFirst = false, onClose = () =
     onClose();
   };
   if (!status || (!isOpen && !needsModel(status))) return null;
-  const title = added ? `${added.ref} answers` : needsModel(status) ? "No language model yet" : "Add a model";
+  const title = added ? texts.answers(added.ref) : needsModel(status) ? texts.noLanguageModelYet : texts.addModel;
   return html`<section ref=${place} class="panel first-run" aria-labelledby="first-run">
     <header><h2 id="first-run">${title}</h2>
-      ${!isOpen && html`<${Button} kind="primary slim" blocked=${noAdminReason.value} onClick=${open}>Add a model<//>`}</header>
+      ${!isOpen && html`<${Button} kind="primary slim" blocked=${noAdminReason.value} onClick=${open}>${texts.addModel}<//>`}</header>
     <div class="inside stack">
       ${added && html`<${Done} added=${added} onClose=${close} />`}
-      ${!added && needsModel(status) && html`<p class="muted">Until one is added, answers quote your notes. A key of a vendor, an address of your own, or a server on the gateway's machine is enough.</p>`}
+      ${!added && needsModel(status) && html`<p class="muted">${texts.untilOneAdded}</p>`}
       ${!added && html`<${AlreadyThere} status=${status} />`}
       ${!added && isOpen && html`<${AddForm} taken=${takenIn(status)} isFirst=${true} onDone=${setAdded} onClose=${close} />`}
     </div>
@@ -50,18 +51,18 @@ export default function FirstRun({ isOpen: isOpenAtFirst = false, onClose = () =
 
 /** @param {{ added: Added, onClose: () => void }} props */
 function Done({ added: { result, isDefault }, onClose }) {
-  const next = isDefault ? "Ask your first question below." : "It does not answer by default: make it so in Models.";
+  const next = isDefault ? texts.askYourFirst : texts.doesNotAnswerDefault;
   return html`<p role="status" class="wrap">${testWords(result)}</p>
-    <div class="actions line"><span>${next}</span><a class="button slim" href="#/models">Models</a><${Button} kind="slim" onClick=${onClose}>Done<//></div>`;
+    <div class="actions line"><span>${next}</span><a class="button slim" href="#/models">${texts.models}</a><${Button} kind="slim" onClick=${onClose}>${texts.done}<//></div>`;
 }
 
 /** @param {{ status: import("../../core/model-facts.js").ModelStatus }} props */
 function AlreadyThere({ status }) {
   const broken = unusableOf(status);
   if (broken.length === 0) return null;
-  return html`<${Notice} level="warn"><p>Set up already, but of no use yet:</p>
+  return html`<${Notice} level="warn"><p>${texts.setUpAlreadyBut}</p>
     <ul>${broken.map(({ id, why }) => html`<li key=${id}><strong>${id}</strong>: ${why}</li>`)}</ul>
-    <div class="actions"><a class="button slim" href="#/models">Fix it in Models</a></div><//>`;
+    <div class="actions"><a class="button slim" href="#/models">${texts.fixModels}</a></div><//>`;
 }
 
 /** @param {HTMLElement | null} place @param {string} selector */

@@ -4,6 +4,7 @@ import { adviceFor, testWords } from "../../core/model-facts.js";
 import { addAndTest, forgetDraft, keepDraft, keptDraft, removeProvider } from "../../core/provider-changes.js";
 import { freshDraft, problemsOf, providerId } from "../../core/provider-draft.js";
 import { noAdminReason } from "../../core/store.js";
+import { texts } from "../../texts/models.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Notice } from "../../ui/states.js";
@@ -53,11 +54,11 @@ export function AddForm({ taken, isFirst, onDone, onClose }) {
   };
   /** @param {string} secret */
   const add = async (secret) => {
-    setBusy("Saving…");
+    setBusy(texts.saving);
     const onSaved = (/** @type {string} */ id) => {
       if (key.current) key.current.value = "";
       setWritten(id);
-      setBusy("Testing…");
+      setBusy(texts.testing);
     };
     const { ref, result } = await addAndTest(draft, secret, { made, onSaved });
     if (!result.ok) return setFailed(result);
@@ -74,10 +75,10 @@ export function AddForm({ taken, isFirst, onDone, onClose }) {
   };
   const undo = () =>
     attempt(async () => {
-      setBusy("Removing…");
+      setBusy(texts.removing);
       if (made !== undefined) await removeProvider(made);
       setWritten(undefined);
-      announce("It was removed again.");
+      announce(texts.removedAgain);
     });
 
   return html`<form class="job-form" onSubmit=${submit} novalidate autocomplete="off">
@@ -86,9 +87,9 @@ export function AddForm({ taken, isFirst, onDone, onClose }) {
     ${error && html`<p class="notice bad" role="alert">${error}</p>`}
     <p class="sr-only" role="status">${busy}</p>
     <div class="actions">
-      ${made !== undefined && !busy && html`<${Button} kind="danger" onClick=${undo}>Remove it again<//>`}
-      <${Button} onClick=${onClose}>${written === undefined ? "Cancel" : "Leave it as it is"}<//>
-      <${Button} type="submit" kind="primary" blocked=${blocked}>${busy || (written === undefined ? "Add and test" : "Test again")}<//>
+      ${made !== undefined && !busy && html`<${Button} kind="danger" onClick=${undo}>${texts.removeAgain}<//>`}
+      <${Button} onClick=${onClose}>${written === undefined ? texts.cancel : texts.leave}<//>
+      <${Button} type="submit" kind="primary" blocked=${blocked}>${busy || (written === undefined ? texts.addTest : texts.testAgain)}<//>
     </div>
   </form>`;
 }

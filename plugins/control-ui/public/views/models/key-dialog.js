@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { html } from "../../core/html.js";
 import { replaceKey } from "../../core/provider-changes.js";
+import { texts } from "../../texts/models.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { KeyField } from "./fields.js";
@@ -15,7 +16,7 @@ export default function KeyDialog({ id, title, onClose, onDone }) {
     event.preventDefault();
     if (isBusy) return;
     const key = field.current?.value.trim() ?? "";
-    if (key === "" || /\s/.test(key)) return setProblem(key === "" ? "The key is missing." : "A key has no spaces in it. Copy it again.");
+    if (key === "" || /\s/.test(key)) return setProblem(key === "" ? texts.keyMissing : texts.keyNoSpaces);
     setBusy(true);
     try {
       await replaceKey(id, key);
@@ -30,6 +31,6 @@ export default function KeyDialog({ id, title, onClose, onDone }) {
   return html`<${Dialog} label=${title} onClose=${onClose}><form onSubmit=${submit} autocomplete="off">
     <h2>${title}</h2>
     <${KeyField} inputRef=${field} isSet=${false} problem=${problem} isFirst=${true} />
-    <div class="actions"><${Button} onClick=${onClose}>Cancel<//><${Button} type="submit" kind="primary">${isBusy ? "Saving…" : "Save and test"}<//></div>
+    <div class="actions"><${Button} onClick=${onClose}>${texts.cancel}<//><${Button} type="submit" kind="primary">${isBusy ? texts.saving : texts.saveTest}<//></div>
   </form><//>`;
 }

@@ -3,6 +3,7 @@ import { count } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { abilitiesOf, foundModels, marksOf, usageWords } from "../../core/model-facts.js";
 import { noAdminReason, readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/models.js";
 import { Button } from "../../ui/button.js";
 import { Waiting } from "../../ui/states.js";
 
@@ -20,26 +21,25 @@ const MANY = 12;
 export function ModelList({ provider, models, usage, onTest, onDefault }) {
   const [text, setText] = useState("");
   const [shown, setShown] = useState(PAGE);
-  if (!models) return html`<div class="detail"><${Waiting} rows=${3} label="Loading models" /></div>`;
-  if (models.length === 0)
-    return html`<div class="detail"><p class="muted">Its server lists no model, and the config names none.</p></div>`;
+  if (!models) return html`<div class="detail"><${Waiting} rows=${3} label=${texts.loadingModels} /></div>`;
+  if (models.length === 0) return html`<div class="detail"><p class="muted">${texts.serverListsNo}</p></div>`;
   const found = foundModels(models, text);
   const rows = found.slice(0, shown);
   return html`<div class="detail stack">
     ${
       models.length > MANY &&
-      html`<input type="search" class="field" placeholder="Name of a model" aria-label=${`Search models of ${provider}`} maxlength="200" value=${text}
+      html`<input type="search" class="field" placeholder=${texts.nameModel} aria-label=${texts.searchModels(provider)} maxlength="200" value=${text}
         onInput=${(/** @type {any} */ e) => setText(e.currentTarget.value)} />`
     }
-    <ul class="model-list" aria-label=${`Models of ${provider}`}>${rows.map(
+    <ul class="model-list" aria-label=${texts.modelsOf(provider)}>${rows.map(
       (model) =>
         html`<${ModelRow} key=${model.id} model=${model} used=${usageWords(usage, `${provider}/${model.id}`)} onTest=${onTest} onDefault=${onDefault} />`,
     )}</ul>
-    ${found.length === 0 && html`<p class="muted">No model matches.</p>`}
+    ${found.length === 0 && html`<p class="muted">${texts.noModelMatches}</p>`}
     ${
       models.length > PAGE &&
-      html`<p class="foot"><span class="muted small">${count(rows.length)} of ${count(found.length)}</span>
-        ${shown < found.length && html`<${Button} kind="slim" label=${`Show more models of ${provider}`} onClick=${() => setShown(shown + PAGE)}>Show more<//>`}</p>`
+      html`<p class="foot"><span class="muted small">${texts.someOf({ rows: count(rows.length), found: count(found.length) })}</span>
+        ${shown < found.length && html`<${Button} kind="slim" label=${texts.showMoreModels(provider)} onClick=${() => setShown(shown + PAGE)}>${texts.showMore}<//>`}</p>`
     }
   </div>`;
 }
@@ -55,8 +55,8 @@ function ModelRow({ model, used, onTest, onDefault }) {
       ${abilities.length > 0 && html`<span class="facts muted small">${abilities.map((word) => html`<span key=${word}>${word}</span>`)}</span>`}
     </span>
     <span class="actions">
-      <${Button} kind="slim" label=${`Test ${id}`} blocked=${readOnlyReason.value} onClick=${() => onTest(id)}>Test<//>
-      ${!tags.includes("default") && html`<${Button} kind="slim" label=${`Make default: ${id}`} blocked=${noAdminReason.value} onClick=${() => onDefault(id)}>Make default<//>`}
+      <${Button} kind="slim" label=${texts.testOf(id)} blocked=${readOnlyReason.value} onClick=${() => onTest(id)}>${texts.test}<//>
+      ${!tags.includes("default") && html`<${Button} kind="slim" label=${texts.makeDefaultOf(id)} blocked=${noAdminReason.value} onClick=${() => onDefault(id)}>${texts.makeDefault}<//>`}
     </span>
   </li>`;
 }

@@ -4,6 +4,7 @@ import { nameOf, otherSkipped, reasonWords, roleOf, sentenceOf, stateOf } from "
 import { catalog, known, probe, USAGE_DAYS } from "../../core/models.js";
 import { formatRoute, replace, route } from "../../core/router.js";
 import { isOnline, modelStatus, noAdminReason, now } from "../../core/store.js";
+import { texts } from "../../texts/models.js";
 import { Button } from "../../ui/button.js";
 import { Later } from "../../ui/later.js";
 import { useLive } from "../../ui/live.js";
@@ -22,13 +23,13 @@ export default function ModelsPage() {
   useLive(catalog.read, { events: ["models.changed"] });
   const found = known.answer.value;
   const status = found?.status;
-  const isAdding = route.value.params.add !== undefined && noAdminReason.value === undefined;
+  const isAdding = route.value.params.add !== undefined && (noAdminReason.value === undefined || !isOnline.value);
   const show = (/** @type {boolean} */ isOpen) => replace(formatRoute("models", "", { add: isOpen ? "1" : undefined }));
   return html`<div class="page lists models">
-    <${Head} title="Models" sentence=${status && sentenceOf(status)} readAt=${known.readAt.value}>
-      <${Button} kind="primary" blocked=${noAdminReason.value} onClick=${() => show(true)}>Add a provider<//>
+    <${Head} title=${texts.models} sentence=${status && sentenceOf(status)} readAt=${known.readAt.value}>
+      <${Button} kind="primary" blocked=${noAdminReason.value} onClick=${() => show(true)}>${texts.addProvider}<//>
     <//>
-    <${Standing} reading=${known} onRetry=${known.read} what="models" plugin="agents" />
+    <${Standing} reading=${known} onRetry=${known.read} what=${texts.whatModels} plugin="agents" />
     ${found && html`<${Answering} found=${found} /><${Providers} found=${found} onAdd=${() => show(true)} />`}
     ${status && html`<${Skipped} status=${status} />`}
     ${status && isAdding && html`<${Later} load=${addDialog} status=${status} onClose=${() => show(false)} />`}
@@ -38,16 +39,16 @@ export default function ModelsPage() {
 /** @param {{ found: Known }} props */
 function Answering({ found: { status, pictures } }) {
   return html`<section class="panel" aria-labelledby="answering">
-    <header><h2 id="answering">Who is answered by what</h2><a class="button quiet slim" href="#/agents">Agents</a></header>
+    <header><h2 id="answering">${texts.modelsInUse}</h2><a class="button quiet slim" href="#/agents">${texts.agents}</a></header>
     <ul class="rows">${status.agents.map(
       ({ agentId, isDefault, setBy, models }) => html`<li key=${agentId} class="answering">
-        <p class="top-line"><span class="cut title">${agentId}</span>${isDefault && html`<span class="badge">default</span>`}</p>
+        <p class="top-line"><span class="cut title" dir="auto">${agentId}</span>${isDefault && html`<span class="badge">${texts.default}</span>`}</p>
         <ol class="chain">${models.map((model, i) => html`<${Choice} key=${nameOf(model)} model=${model} role=${roleOf(i)} />`)}</ol>
-        <p class="muted small wrap">${setBy === undefined ? "Nobody names a model: the first provider that is ready answers." : `Set by ${setBy}.`}</p>
+        <p class="muted small wrap">${setBy === undefined ? texts.nobodyNamesModel : texts.setBy(setBy)}</p>
       </li>`,
     )}
-      <li class="answering"><p class="top-line"><span class="title">Pictures</span></p>
-        <p class="wrap small">${pictures ?? html`<span class="muted">The model of the session, where it has vision. Another one: plugins.entries.tools-web.config.image.model</span>`}</p></li>
+      <li class="answering"><p class="top-line"><span class="title">${texts.pictures}</span></p>
+        <p class="wrap small">${pictures ?? html`<span class="muted">${texts.modelSessionWhere}</span>`}</p></li>
     </ul>
   </section>`;
 }
@@ -65,19 +66,19 @@ function Providers({ found: { status, usage }, onAdd }) {
   const models = catalog.answer.value;
   const blocked = noAdminReason.value;
   if (status.providers.length === 0) {
-    return html`<div class="empty"><h2>No provider yet</h2>
-      <p>Answers quote your notes until a language model is there. A key of a vendor, an address or a server on the gateway's machine is enough.</p>
-      <${Button} kind="primary" blocked=${blocked} onClick=${onAdd}>Add a provider<//></div>`;
+    return html`<div class="empty"><h2>${texts.noProviderYet}</h2>
+      <p>${texts.answersQuoteYour}</p>
+      <${Button} kind="primary" blocked=${blocked} onClick=${onAdd}>${texts.addProvider}<//></div>`;
   }
   return html`<section class="panel" aria-labelledby="providers">
-    <header><h2 id="providers">Providers</h2>
-      <span class="actions"><${Check} /><a class="button quiet slim" href="#/usage?by=model">Usage by model</a></span></header>
+    <header><h2 id="providers">${texts.providersLabel}</h2>
+      <span class="actions"><${Check} /><a class="button quiet slim" href="#/usage?by=model">${texts.usageModel}</a></span></header>
     <ul class="rows">${status.providers.map(
       (provider) => html`<${ProviderRow} key=${provider.id} provider=${provider} status=${status} usage=${usage}
         models=${models?.filter((one) => one.provider === provider.id)} isOpen=${status.providers.length === 1} />`,
     )}</ul>
-    ${usage && html`<p class="inside padded muted small">Usage is that of the last ${USAGE_DAYS} days.</p>`}
-    ${catalog.failure.value ? html`<p class="inside padded muted small">The lists of models could not be read: ${/** @type {Error} */ (catalog.failure.value).message}</p>` : null}
+    ${usage && html`<p class="inside padded muted small">${texts.usageLastDays(USAGE_DAYS)}</p>`}
+    ${catalog.failure.value ? html`<p class="inside padded muted small">${texts.listsModelsCould(/** @type {Error} */ (catalog.failure.value).message)}</p>` : null}
   </section>`;
 }
 
@@ -91,7 +92,7 @@ function Check() {
     await probe().catch(() => known.read());
     setBusy(false);
   };
-  return html`<${Button} kind="slim" blocked=${isOnline.value ? undefined : "Not connected to the gateway"} onClick=${check}>${isBusy ? "Checking…" : "Check servers"}<//>`;
+  return html`<${Button} kind="slim" blocked=${isOnline.value ? undefined : texts.notConnectedGateway} onClick=${check}>${isBusy ? texts.checking : texts.checkServers}<//>`;
 }
 
 /** @param {{ status: ModelStatus }} props */
@@ -99,11 +100,11 @@ function Skipped({ status }) {
   const skipped = otherSkipped(status);
   if (skipped.length === 0) return null;
   return html`<section class="panel" aria-labelledby="skipped">
-    <header><h2 id="skipped">Set up, but not used</h2></header>
+    <header><h2 id="skipped">${texts.setUpBut}</h2></header>
     <ul class="rows">${skipped.map(
       ({ provider, reason }) =>
-        html`<li key=${provider} class="row-line"><span class="grow"><span class="title wrap">${provider}</span><span class="wrap muted small">${reason}</span></span>
-          <span class="actions"><${Button} kind="slim danger" label=${`Remove ${provider}`} blocked=${noAdminReason.value} onClick=${() => remove(provider, status)}>Remove<//></span></li>`,
+        html`<li key=${provider} class="row-line"><span class="grow"><span class="title wrap" dir="auto">${provider}</span><span class="wrap muted small">${reason}</span></span>
+          <span class="actions"><${Button} kind="slim danger" label=${texts.removeOf(provider)} blocked=${noAdminReason.value} onClick=${() => remove(provider, status)}>${texts.remove}<//></span></li>`,
     )}</ul>
   </section>`;
 }

@@ -1,14 +1,15 @@
 import { useState } from "preact/hooks";
+import { list, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { adviceFor, agentsOf, modelToAsk, reasonWords, stateOf, testWords, usageWords } from "../../core/model-facts.js";
 import { makeDefault, testModel } from "../../core/models.js";
 import { noAdminReason, now, readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/models.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
 import { Open } from "../../ui/icons.js";
 import { Later } from "../../ui/later.js";
-import { ModelList } from "./list.js";
 
 /** @typedef {import("../../core/model-facts.js").Provider} Provider */
 /** @typedef {import("../../core/model-facts.js").ModelStatus} ModelStatus */
@@ -18,6 +19,7 @@ import { ModelList } from "./list.js";
 
 /** Id of the provider whose models are files: they have no key. */
 const FILES = "local";
+const modelList = () => import("./list.js").then(({ ModelList }) => ({ default: ModelList }));
 const keyDialog = () => import("./key-dialog.js");
 
 /**
@@ -32,7 +34,7 @@ export function ProviderRow({ provider, status, models, usage, isOpen: isOpenAtF
   const { word, level } = stateOf(provider);
   // One model of it may be in cooldown alone.
   const isPartly = provider.state === "cooldown" && models?.some(({ available }) => available !== false);
-  const keyWord = keySource === undefined ? "Set key" : "Replace key";
+  const keyWord = keySource === undefined ? texts.setKey : texts.replaceKey;
   const why = reasonWords(provider, now.value);
   const first = modelToAsk("", { defaultModel, ids: (models ?? []).map((model) => model.id) });
   const used = usageWords(usage, `${id}/`);
@@ -41,7 +43,7 @@ export function ProviderRow({ provider, status, models, usage, isOpen: isOpenAtF
   const test = async (model) => {
     if (tested && tested.isOk === undefined) return;
     const ref = `${id}/${model}`;
-    setTested({ ref, text: "Asking for one word…" });
+    setTested({ ref, text: texts.askingOneWord });
     setTested(await outcomeOf(ref, id));
   };
   return html`<li class="foldable">
@@ -49,16 +51,16 @@ export function ProviderRow({ provider, status, models, usage, isOpen: isOpenAtF
       <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         <${Open} />
         <span class="grow">
-          <span class="top-line"><span class="cut title">${name ?? id}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${isPartly ? `partly ${word}` : word}</span></span>
+          <span class="top-line"><span class="cut title" dir="auto">${name ?? id}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${isPartly ? texts.partly(word) : word}</span></span>
           <span class="facts muted small">${name !== undefined && name !== id && html`<span class="wrap">${id}</span>`}
-            <span class="wrap">${keySource === undefined ? "no key" : `key from ${keySource}`}</span>${used && html`<span>${used}</span>`}</span>
+            <span class="wrap">${keySource === undefined ? texts.noKey : texts.keyFrom(keySource)}</span>${used && html`<span>${used}</span>`}</span>
         </span>
       </button>
       <span class="actions">
-        <${Button} kind="slim" label=${`Test ${id}`} blocked=${readOnlyReason.value ?? (first === undefined ? "No model of it is known yet" : undefined)}
-          onClick=${() => test(/** @type {string} */ (first))}>Test<//>
-        ${isConfigured && id !== FILES && html`<${Button} kind="slim" label=${`${keyWord} of ${id}`} blocked=${blocked} onClick=${() => setKeying(true)}>${keyWord}<//>`}
-        ${isConfigured && html`<${Button} kind="slim danger" label=${`Remove ${id}`} blocked=${blocked} onClick=${() => remove(id, status)}>Remove<//>`}
+        <${Button} kind="slim" label=${texts.testOf(id)} blocked=${readOnlyReason.value ?? (first === undefined ? texts.noModelKnown : undefined)}
+          onClick=${() => test(/** @type {string} */ (first))}>${texts.test}<//>
+        ${isConfigured && id !== FILES && html`<${Button} kind="slim" label=${texts.keyOf({ keyWord, id })} blocked=${blocked} onClick=${() => setKeying(true)}>${keyWord}<//>`}
+        ${isConfigured && html`<${Button} kind="slim danger" label=${texts.removeText(id)} blocked=${blocked} onClick=${() => remove(id, status)}>${texts.remove}<//>`}
       </span>
     </div>
     ${
@@ -68,8 +70,8 @@ export function ProviderRow({ provider, status, models, usage, isOpen: isOpenAtF
         ${tested && html`<${Outcome} tested=${tested} />`}
       </div>`
     }
-    ${isOpen && html`<${ModelList} provider=${id} models=${models} usage=${usage} onTest=${test} onDefault=${(/** @type {string} */ model) => choose(`${id}/${model}`, status)} />`}
-    ${isKeying && html`<${Later} load=${keyDialog} id=${id} title=${`${keyWord} of ${id}`} onClose=${() => setKeying(false)} onDone=${() => first !== undefined && test(first)} />`}
+    ${isOpen && html`<${Later} load=${modelList} provider=${id} models=${models} usage=${usage} onTest=${test} onDefault=${(/** @type {string} */ model) => choose(`${id}/${model}`, status)} />`}
+    ${isKeying && html`<${Later} load=${keyDialog} id=${id} title=${texts.keyOf({ keyWord, id })} onClose=${() => setKeying(false)} onDone=${() => first !== undefined && test(first)} />`}
   </li>`;
 }
 
@@ -91,16 +93,16 @@ function Outcome({ tested: { ref, text, isOk, advice } }) {
 /** @param {string} ref @param {ModelStatus} status */
 function choose(ref, { agents }) {
   const before = agents.find(({ isDefault }) => isDefault)?.models[0];
-  const instead = before && before.model !== "" && before.state !== "embedded" ? ` in the place of ${before.provider}/${before.model}` : "";
+  const instead =
+    before && before.model !== "" && before.state !== "embedded" ? texts.place({ provider: before.provider, model: before.model }) : "";
   ask({
-    title: `Answer with ${ref}?`,
-    text: `It answers all agents without a model of their own${instead}, from the next message on. Fallbacks stay.`,
-    action: "Make it the default",
+    title: texts.answer(ref),
+    text: texts.answersAllAgents(instead),
+    action: texts.makeItTheDefault,
     run: async () => {
       const { ownModels, restartRequired } = await makeDefault(ref);
-      const others =
-        ownModels.length === 0 ? "" : ` ${ownModels.join(", ")} ${ownModels.length === 1 ? "keeps a model" : "keep models"} of their own.`;
-      announce(restartRequired ? `${ref} answers by default after a restart.${others}` : `${ref} answers by default now.${others}`);
+      const others = ownModels.length === 0 ? "" : plural(ownModels.length, texts.keepTheirOwn(list(ownModels)));
+      announce(restartRequired ? texts.answersDefaultAfter({ ref, others }) : texts.answersDefaultNowOf({ ref, others }));
     },
   });
 }
@@ -108,19 +110,16 @@ function choose(ref, { agents }) {
 /** Asks before a provider leaves the config. @param {string} id @param {ModelStatus} status */
 export function remove(id, status) {
   const agents = agentsOf(status, id);
-  const used =
-    agents.length === 0
-      ? "No agent is answered by it."
-      : `Answered by it: ${agents.join(", ")}. Their other models answer then, or the first provider that is ready.`;
+  const used = agents.length === 0 ? texts.noAgentAnswered : texts.answeredTheirOther(list(agents));
   ask({
-    title: `Remove ${id}?`,
-    text: `Its key, its address and its settings are deleted from the config. ${used}`,
-    action: "Remove",
+    title: texts.removeQuestion(id),
+    text: texts.keyAddressSettings(used),
+    action: texts.remove,
     isDanger: true,
     run: async () => {
       const { removeProvider } = await import("../../core/provider-changes.js");
       const needsRestart = await removeProvider(id);
-      announce(needsRestart ? `${id} is removed after a restart.` : `${id} was removed.`);
+      announce(needsRestart ? texts.removedAfterRestart(id) : texts.removed(id));
     },
   });
 }

@@ -1,14 +1,15 @@
-import { answerApproval, answerErrors, approvals, factsOf } from "../../core/approvals.js";
+import { answerApproval, answerErrors, factsOf } from "../../core/approvals.js";
 import { reasonOf as accountReason, titleOf as accountTitle, senderWords } from "../../core/channel-facts.js";
 import { changeAccount, decide as decidePerson } from "../../core/channels.js";
 import { request } from "../../core/conn.js";
 import { nameOf, pendingFacts, scopeWords } from "../../core/device-facts.js";
 import { decide as decideDevice } from "../../core/devices.js";
 import { accountNeeds, needs, restartNeeds } from "../../core/facts.js";
-import { span } from "../../core/format.js";
+import { list, span } from "../../core/format.js";
 import { actsOf, stateOf } from "../../core/plugin-facts.js";
 import { pluginList, reloadPlugin, setEnabled } from "../../core/plugins.js";
 import {
+  approvals,
   noAdminReason,
   noApprovalReason,
   noPairingReason,
@@ -18,6 +19,7 @@ import {
   waitingDevices,
   waitingPeople,
 } from "../../core/store.js";
+import { texts } from "../../texts/needs.js";
 
 /**
  * Everything that waits for a person, in one shape: what it is, why, and what can be done about it here.
@@ -44,7 +46,7 @@ export function currentNeeds() {
   ];
 }
 
-/** @param {import("../../core/approvals.js").Approval} approval @returns {Need} */
+/** @param {import("../../core/approval-facts.js").Approval} approval @returns {Need} */
 function approvalNeed(approval) {
   const { title, command, description, details, expires, canAlways } = factsOf(approval, now.value);
   const blocked = noApprovalReason.value;
@@ -57,7 +59,7 @@ function approvalNeed(approval) {
       const warning = await answerApproval(approval, decision);
       const failed = answerErrors.value[approval.id];
       if (failed !== undefined) throw new Error(failed);
-      return warning === undefined ? outcome : `${outcome} Warning: ${warning}`;
+      return warning === undefined ? outcome : texts.warning({ outcome, warning });
     },
   });
   return {
@@ -67,9 +69,9 @@ function approvalNeed(approval) {
     code: command,
     lines: said([description, [details, expires].filter(Boolean).join(" · ")]),
     acts: [
-      act("Allow once", "allow-once", "Allowed once.", "primary"),
-      ...(canAlways ? [act("Always allow", "allow-always", "Allowed from now on.")] : []),
-      act("Deny", "deny", "Denied.", "danger"),
+      act(texts.allowOnce, "allow-once", texts.allowedOnce, "primary"),
+      ...(canAlways ? [act(texts.alwaysAllow, "allow-always", texts.allowedNow)] : []),
+      act(texts.deny, "deny", texts.denied, "danger"),
     ],
   };
 }
@@ -81,13 +83,20 @@ function personNeed(one) {
   return {
     id: `person ${one.channel} ${one.accountId} ${one.code}`,
     what: "person",
-    title: `${who} asks to write to the agent`,
-    lines: [`${one.channel}, ${one.accountId} · code ${one.code} · expires in ${span(Math.max(0, one.expiresAt - now.value))}`],
-    acts: [
-      { word: "Approve", kind: "primary", blocked, run: () => decidePerson("approve", one).then(() => `${who} may write now.`) },
-      { word: "Reject", blocked, run: () => decidePerson("reject", one).then(() => `${who} was rejected.`) },
+    title: texts.asksWriteAgent(who),
+    lines: [
+      texts.codeExpires({
+        channel: one.channel,
+        accountId: one.accountId,
+        code: one.code,
+        max: span(Math.max(0, one.expiresAt - now.value)),
+      }),
     ],
-    link: { word: "Channels", to: "#/channels" },
+    acts: [
+      { word: texts.approve, kind: "primary", blocked, run: () => decidePerson("approve", one).then(() => texts.mayWriteNow(who)) },
+      { word: texts.reject, blocked, run: () => decidePerson("reject", one).then(() => texts.rejected(who)) },
+    ],
+    link: { word: texts.channels, to: "#/channels" },
   };
 }
 
@@ -98,33 +107,33 @@ function deviceNeed(device) {
   return {
     id: `device ${device.requestId}`,
     what: "device",
-    title: `${name} asks to be paired`,
-    lines: [`Asks to do: ${scopeWords(device.scopes)}`, pendingFacts(device, now.value).join(" · ")],
+    title: texts.asksPaired(name),
+    lines: [texts.asksDo(scopeWords(device.scopes)), pendingFacts(device, now.value).join(" · ")],
     acts: [
       {
-        word: "Approve",
+        word: texts.approve,
         kind: "primary",
         blocked,
-        run: () => decideDevice("approve", device.requestId).then(() => `${name} may connect now.`),
+        run: () => decideDevice("approve", device.requestId).then(() => texts.mayConnectNow(name)),
       },
-      { word: "Reject", blocked, run: () => decideDevice("reject", device.requestId).then(() => `${name} was rejected.`) },
+      { word: texts.reject, blocked, run: () => decideDevice("reject", device.requestId).then(() => texts.rejectedOf(name)) },
     ],
-    link: { word: "Devices", to: "#/devices" },
+    link: { word: texts.devices, to: "#/devices" },
   };
 }
 
-/** @param {import("../../core/needs-facts.js").AccountNeed} need @returns {Need} */
+/** @param {import("../../core/parts.js").AccountNeed} need @returns {Need} */
 function accountNeed({ channel, label, account }) {
   const { accountId, name, configured } = account;
   const title = accountTitle({ label, accountId, name });
-  const start = () => changeAccount("start", { channel, accountId }).then(() => `${title} is starting.`);
+  const start = () => changeAccount("start", { channel, accountId }).then(() => texts.starting(title));
   return {
     id: `account ${channel} ${accountId}`,
     what: "channel",
-    title: `${title} ${configured ? "is blocked" : "is incomplete"}`,
-    lines: [accountReason(account) ?? "Its channel does not say why."],
-    acts: configured ? [{ word: "Start again", blocked: noAdminReason.value, run: start }] : [],
-    link: { word: "Open Channels", to: "#/channels" },
+    title: `${title} ${configured ? texts.blocked : texts.incomplete}`,
+    lines: [accountReason(account) ?? texts.channelDoesNot],
+    acts: configured ? [{ word: texts.startAgain, blocked: noAdminReason.value, run: start }] : [],
+    link: { word: texts.openChannels, to: "#/channels" },
   };
 }
 
@@ -135,20 +144,20 @@ function pluginNeed(part) {
   const isQuarantined = plugin?.runtime?.code === "quarantined";
   const after = async () => {
     const found = pluginList.answer.value?.plugins.find((one) => one.id === id);
-    return found ? `${part.name}: ${stateOf(found).word}.` : `${part.name} was asked to load.`;
+    return found ? `${part.name}: ${stateOf(found).word}.` : texts.askedLoad(part.name);
   };
   const acts = plugin?.runtime ? actsOf(plugin) : [];
   const blocked = noAdminReason.value;
   return {
     id: part.id,
     what: "plugin",
-    title: `${part.name} ${isQuarantined ? "is quarantined" : "does not work"}`,
-    lines: said([part.reason, plugin?.runtime?.hint && `What to do: ${plugin.runtime.hint}.`]),
+    title: `${part.name} ${isQuarantined ? texts.quarantined : texts.doesNotWork}`,
+    lines: said([part.reason, plugin?.runtime?.hint && texts.whatToDo(plugin.runtime.hint)]),
     acts: [
-      ...(acts.includes("release") ? [{ word: "Let it load again", blocked, run: () => setEnabled(id, true).then(after) }] : []),
-      ...(acts.includes("reload") ? [{ word: "Try again", blocked, run: () => reloadPlugin(id).then(after) }] : []),
+      ...(acts.includes("release") ? [{ word: texts.letLoadAgain, blocked, run: () => setEnabled(id, true).then(after) }] : []),
+      ...(acts.includes("reload") ? [{ word: texts.tryAgain, blocked, run: () => reloadPlugin(id).then(after) }] : []),
     ],
-    link: { word: "Open Plugins", to: `#/plugins?q=${encodeURIComponent(id)}` },
+    link: { word: texts.openPlugins, to: `#/plugins?q=${encodeURIComponent(id)}` },
   };
 }
 
@@ -166,13 +175,12 @@ function partNeed({ id, name, text, reason, hint, command }) {
 
 /** @param {string[]} reasons @returns {Need} */
 function restartNeed(reasons) {
-  const run = () =>
-    request("gateway.restart.request", { reason: "a change waits for it" }).then(() => "The gateway restarts once its runs have ended.");
+  const run = () => request("gateway.restart.request", { reason: "a change waits for it" }).then(() => texts.gatewayRestartsOnce);
   return {
     id: "restart",
     what: "restart",
-    title: "A change waits for a restart",
-    lines: [reasons.join(", "), "Runs that are under way end first; channels and this page come back by themselves."],
-    acts: [{ word: "Restart now", blocked: noAdminReason.value ?? readOnlyReason.value, run }],
+    title: texts.changeWaitsRestart,
+    lines: [list(reasons), texts.runsUnderWay],
+    acts: [{ word: texts.restartNow, blocked: noAdminReason.value ?? readOnlyReason.value, run }],
   };
 }

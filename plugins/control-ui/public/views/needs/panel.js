@@ -4,6 +4,7 @@ import { clock, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isNeedsOpen } from "../../core/keys.js";
 import { isOnline, lastOnlineAt } from "../../core/store.js";
+import { texts } from "../../texts/needs.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
 import { currentNeeds } from "./list.js";
@@ -34,16 +35,16 @@ export default function NeedsPanel() {
   const fail = (need, reason) => {
     underWay.current.delete(need.id);
     // Somebody else was faster: there is no row any more that could say so.
-    if (!currentNeeds().some(({ id }) => id === need.id)) settle(need, `Your answer came too late: ${reason}`);
+    if (!currentNeeds().some(({ id }) => id === need.id)) settle(need, texts.yourAnswerCame(reason));
   };
-  return html`<${Dialog} label="Needs you" kind="dialog needs-panel" onClose=${close}><div>
+  return html`<${Dialog} label=${texts.needsYou} kind="dialog needs-panel" onClose=${close}><div>
     <div class="needs-head">
-      <h2 tabindex="-1" autofocus>Needs you</h2>
+      <h2 tabindex="-1" autofocus>${texts.needsYou}</h2>
       <p class="muted small" role="status">${sentence()}</p>
     </div>
     ${
       order.current.length === 0
-        ? html`<p>Nothing waits for you.</p>`
+        ? html`<p>${texts.nothingWaitsYou}</p>`
         : html`<ul class="needs-list">${order.current.map((id) => {
             const need = list.get(id);
             const done = outcomes[id];
@@ -52,11 +53,11 @@ export default function NeedsPanel() {
             return done && html`<${OutcomeRow} key=${id} title=${done.title} text=${done.text} />`;
           })}</ul>`
     }
-    <div class="actions"><${Button} onClick=${close}>Close<//></div>
+    <div class="actions"><${Button} onClick=${close}>${texts.close}<//></div>
   </div><//>`;
 }
 
 function sentence() {
-  if (!isOnline.value) return `Not connected. As of ${clock(lastOnlineAt.value)}.`;
-  return needsCount.value === 0 ? "All is answered." : `${plural(needsCount.value, "thing")} to look at.`;
+  if (!isOnline.value) return texts.notConnected(clock(lastOnlineAt.value));
+  return needsCount.value === 0 ? texts.allAnswered : texts.thingsToLookAt(plural(needsCount.value, texts.things));
 }

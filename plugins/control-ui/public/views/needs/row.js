@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../core/html.js";
+import { texts } from "../../texts/needs.js";
 import { Button, Command } from "../../ui/button.js";
 
 /** @typedef {import("./list.js").Need} Need */
@@ -34,13 +35,13 @@ export function NeedRow({ need, outcome, onBegin, onSettled, onFailed, onLeave }
     ${lines.map((line, i) => html`<p key=${i} class="muted small wrap">${line}</p>`)}
     ${command && html`<${Command} command=${command} />`}
     ${outcome && !failed && html`<p class="small wrap" role="status">${outcome}</p>`}
-    ${failed && html`<p class="reason wrap" role="alert">Nothing was changed: ${failed}</p>`}
+    ${failed && html`<p class="reason wrap" role="alert">${texts.nothingChanged(failed)}</p>`}
     <div class="actions">
       ${acts.map(
         (
           act,
-        ) => html`<${Button} key=${act.word} kind=${`slim ${act.kind ?? ""}`} label=${`${act.word}: ${title}`} blocked=${act.blocked ?? (busy && busy !== act.word ? "The answer is on its way" : undefined)}
-          onClick=${() => run(act)}>${busy === act.word ? "Working…" : act.word}<//>`,
+        ) => html`<${Button} key=${act.word} kind=${`slim ${act.kind ?? ""}`} label=${`${act.word}: ${title}`} blocked=${act.blocked ?? (busy && busy !== act.word ? texts.answerWay : undefined)}
+          onClick=${() => run(act)}>${busy === act.word ? texts.working : act.word}<//>`,
       )}
       ${link && html`<a class="button quiet slim" href=${link.to} onClick=${onLeave}>${link.word}</a>`}
     </div>

@@ -3,19 +3,23 @@ import { html } from "../../core/html.js";
 import { actsOf, lossWords, notesOf, reasonOf, stateOf } from "../../core/plugin-facts.js";
 import { inspect, reloadPlugin, setEnabled } from "../../core/plugins.js";
 import { now } from "../../core/store.js";
+import { texts } from "../../texts/plugins.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
 import { Open } from "../../ui/icons.js";
+import { Later } from "../../ui/later.js";
 import { Detail } from "./detail.js";
 
 /** @typedef {import("../../core/plugin-facts.js").Plugin} Plugin */
 
+const enable = () => import("./enable.js");
+
 const acts = {
-  enable: { word: "Enable", busy: "Enabling…" },
-  release: { word: "Let it load again", busy: "Loading…" },
-  reload: { word: "Try again", busy: "Loading…" },
-  disable: { word: "Disable", busy: "Disabling…" },
+  enable: { word: texts.enable, busy: texts.enabling },
+  release: { word: texts.letLoadAgain, busy: texts.loading },
+  reload: { word: texts.tryAgain, busy: texts.loading },
+  disable: { word: texts.disable, busy: texts.disabling },
 };
 
 /** One plugin with its state and the acts that help now; it opens to all that is known of it. @param {{ plugin: Plugin, blocked: string | undefined }} props */
@@ -23,6 +27,7 @@ export function PluginRow({ plugin, blocked }) {
   const [isOpen, setOpen] = useState(false);
   const [busy, setBusy] = useState("");
   const [failed, setFailed] = useState("");
+  const [isAsked, setAsked] = useState(false);
   const { id, name, version, description } = plugin;
   const { word, level } = stateOf(plugin);
   const reason = failed || reasonOf(plugin);
@@ -31,11 +36,12 @@ export function PluginRow({ plugin, blocked }) {
   const run = async (act) => {
     if (busy) return;
     if (act === "disable") return disable(plugin);
+    if (act === "enable" && plugin.origin === "global") return setAsked(true);
     setBusy(act);
     setFailed("");
     try {
       if (act === "reload") await reloadPlugin(id);
-      else tell(`${name} is on.`, await setEnabled(id, true));
+      else tell(texts.nowOn(name), await setEnabled(id, true));
     } catch (error) {
       setFailed(/** @type {Error} */ (error).message);
     }
@@ -46,7 +52,7 @@ export function PluginRow({ plugin, blocked }) {
       <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         <${Open} />
         <span class="grow">
-          <span class="top-line"><span class="cut title">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
+          <span class="top-line"><span class="cut title" dir="auto">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
           <span class="muted small cut">${description}</span>
           <span class="facts muted small"><span class="wrap">${id}</span><span>${version}</span></span>
         </span>
@@ -65,7 +71,8 @@ export function PluginRow({ plugin, blocked }) {
         ${notes.map((note) => html`<p key=${note} class="wrap muted">${note}</p>`)}
       </div>`
     }
-    ${isOpen && html`<${Detail} plugin=${plugin} />`}
+    ${isAsked && html`<${Later} load=${enable} plugin=${plugin} blocked=${blocked} onClose=${() => setAsked(false)} />`}
+    ${isOpen && html`<${Detail} plugin=${plugin} blocked=${blocked} />`}
   </li>`;
 }
 
@@ -76,16 +83,16 @@ async function disable({ id, name }) {
     (found) => found.declared,
     () => undefined,
   );
-  const loss = declared ? lossWords(declared) : "What it adds goes at once.";
+  const loss = declared ? lossWords(declared) : texts.addsGoesOnce;
   ask({
-    title: `Disable ${name}?`,
-    text: `${loss} Its config is kept.${id === "control-ui" ? " It is this page: afterwards only the command line can switch it on again." : ""}`,
-    action: "Disable",
+    title: texts.disableOf(name),
+    text: texts.configKept({ loss, more: id === "control-ui" ? texts.pageAfterwardsOnly : "" }),
+    action: texts.disable,
     isDanger: true,
-    ...(id === "control-ui" ? { field: { label: `Type ${id} to continue`, value: "", maxLength: 64 } } : {}),
+    ...(id === "control-ui" ? { field: { label: texts.typeContinue(id), value: "", maxLength: 64 } } : {}),
     run: async (value) => {
-      if (id === "control-ui" && value.trim() !== id) throw new Error(`That is not “${id}”. Nothing was changed.`);
-      tell(`${name} is off.`, await setEnabled(id, false));
+      if (id === "control-ui" && value.trim() !== id) throw new Error(texts.notNothingChanged(id));
+      tell(texts.nowOff(name), await setEnabled(id, false));
     },
   });
 }

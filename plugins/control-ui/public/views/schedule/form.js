@@ -4,6 +4,7 @@ import { draftOf, exampleDraft, paramsOf, patchOf, problemsOf, units } from "../
 import { addJob, forgetDraft, keepDraft, keptDraft, updateJob } from "../../core/schedule.js";
 import { whenWords } from "../../core/schedule-facts.js";
 import { health, isOnline } from "../../core/store.js";
+import { texts } from "../../texts/schedule.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Dialog } from "../../ui/dialog.js";
@@ -13,13 +14,13 @@ import { Dialog } from "../../ui/dialog.js";
 /** @typedef {{ draft: Draft, problems: Partial<Record<keyof Draft, string>>, onChange: (change: Partial<Draft>) => void }} Part */
 
 const kinds = /** @type {const} */ ([
-  ["cron", "By a crontab"],
-  ["every", "At intervals"],
-  ["at", "Once"],
+  ["cron", texts.byACrontab],
+  ["every", texts.intervals],
+  ["at", texts.onceLabel],
 ]);
 const targets = /** @type {const} */ ([
-  ["isolated", "Ask in a session of its own"],
-  ["main", "Leave a line in the main session"],
+  ["isolated", texts.askSessionOwn],
+  ["main", texts.leaveLineMain],
 ]);
 
 /**
@@ -66,19 +67,19 @@ export function JobForm({ job, onDone, onClose }) {
   };
   const part = { draft, problems, onChange: change };
   const isChanged = JSON.stringify(draft) !== JSON.stringify(fresh);
-  const title = job ? `Edit “${job.name}”` : "New job";
+  const title = job ? texts.edit(job.name) : texts.newJob;
   return html`<${Dialog} label=${title} onClose=${onClose}>
     <form class="job-form" onSubmit=${submit} novalidate>
       <h2>${title}</h2>
-      ${found && isChanged && html`<p class="muted small line">Continued from before. <${Button} kind="slim" onClick=${startOver}>Start over<//></p>`}
-      <${TextField} ...${part} name="name" label="Name" isFirst=${true} />
+      ${found && isChanged && html`<p class="muted small line">${texts.continuedBefore} <${Button} kind="slim" onClick=${startOver}>${texts.startOver}<//></p>`}
+      <${TextField} ...${part} name="name" label=${texts.name} isFirst=${true} />
       <${When} ...${part} />
       <${What} ...${part} />
       ${draft.target === "isolated" && html`<${Where} ...${part} />`}
       ${error && html`<p class="notice bad" role="alert">${error}</p>`}
       <div class="actions">
-        <${Button} onClick=${onClose}>Cancel<//>
-        <${Button} type="submit" kind="primary" blocked=${isOnline.value ? undefined : "Not connected to the gateway"}>${isBusy ? "Saving…" : job ? "Save" : "Create"}<//>
+        <${Button} onClick=${onClose}>${texts.cancel}<//>
+        <${Button} type="submit" kind="primary" blocked=${isOnline.value ? undefined : texts.notConnectedGateway}>${isBusy ? texts.saving : job ? texts.save : texts.create}<//>
       </div>
     </form>
   <//>`;
@@ -89,12 +90,12 @@ async function save(draft, job) {
   const name = draft.name.trim();
   if (!job) {
     await addJob(paramsOf(draft));
-    return `“${name}” was created.`;
+    return texts.created(name);
   }
   const patch = patchOf(draft, job);
-  if (!patch) return "Nothing was changed.";
+  if (!patch) return texts.nothingChanged;
   await updateJob(job.id, patch);
-  return `“${name}” was saved.`;
+  return texts.saved(name);
 }
 
 /** @param {Part} props */
@@ -103,23 +104,26 @@ function When({ draft, problems, onChange }) {
   const part = { draft, problems, onChange };
   const isSound = Object.keys(problemsOf(draft)).every((name) => !["expr", "every", "at"].includes(name));
   return html`<fieldset>
-    <legend class="label">When</legend>
-    <${Choice} label="When" of=${kinds} value=${kind} onChoose=${(/** @type {Draft["kind"]} */ next) => onChange({ kind: next })} />
+    <legend class="label">${texts.when}</legend>
+    <${Choice} label=${texts.when} of=${kinds} value=${kind} onChoose=${(/** @type {Draft["kind"]} */ next) => onChange({ kind: next })} />
     ${
       kind === "cron" &&
-      html`<div class="pair"><${TextField} ...${part} name="expr" label="Crontab" hint="minute hour day month weekday" isMono=${true} />
-        <${TextField} ...${part} name="tz" label="Time zone" hint="the gateway's" /></div>`
+      html`<div class="pair"><${TextField} ...${part} name="expr" label=${texts.crontab} hint=${texts.minuteHourDay} isMono=${true} />
+        <${TextField} ...${part} name="tz" label=${texts.timeZone} hint=${texts.gatewayS} /></div>`
     }
     ${
       kind === "every" &&
-      html`<div class="pair"><${TextField} ...${part} name="every" label="Every" type="number" />
-        <label><span class="label">Unit</span><select class="field" value=${unit} onChange=${(/** @type {any} */ e) => onChange({ unit: e.currentTarget.value })}>${Object.keys(
+      html`<div class="pair"><${TextField} ...${part} name="every" label=${texts.everyLabel} type="number" />
+        <label><span class="label">${texts.unit}</span><select class="field" value=${unit} onChange=${(/** @type {any} */ e) => onChange({ unit: e.currentTarget.value })}>${Object.keys(
           units,
-        ).map((name) => html`<option key=${name} value=${name} selected=${name === unit}>${name}</option>`)}</select></label></div>`
+        ).map(
+          (name) =>
+            html`<option key=${name} value=${name} selected=${name === unit}>${texts.unitNames[/** @type {keyof typeof units} */ (name)]}</option>`,
+        )}</select></label></div>`
     }
-    ${kind === "at" && html`<${TextField} ...${part} name="at" label="Date and time" type="datetime-local" />`}
-    ${isSound && html`<p class="muted small">Runs ${whenWords(paramsOf(draft).schedule)}.</p>`}
-    ${kind === "at" && html`<${Check} label="Delete the job once it has succeeded" isOn=${draft.isOnce} onChange=${(/** @type {boolean} */ isOnce) => onChange({ isOnce })} />`}
+    ${kind === "at" && html`<${TextField} ...${part} name="at" label=${texts.dateTime} type="datetime-local" />`}
+    ${isSound && html`<p class="muted small">${texts.runsWhen(whenWords(paramsOf(draft).schedule))}</p>`}
+    ${kind === "at" && html`<${Check} label=${texts.deleteJobOnce} isOn=${draft.isOnce} onChange=${(/** @type {boolean} */ isOnce) => onChange({ isOnce })} />`}
   </fieldset>`;
 }
 
@@ -129,24 +133,24 @@ function What({ draft, problems, onChange }) {
   const agents = /** @type {Array<{ agentId: string }>} */ (health.value?.agents ?? []);
   const isOwn = target === "isolated";
   return html`<fieldset>
-    <legend class="label">What</legend>
-    <${Choice} label="What" of=${targets} value=${target} onChoose=${(/** @type {Draft["target"]} */ next) => onChange({ target: next })} />
-    <label><span class="label">${isOwn ? "Message for the agent" : "Line for the agent"}</span>
-      <textarea class="field" rows="4" maxlength="32768" aria-invalid=${problems.text ? "true" : undefined} value=${text}
+    <legend class="label">${texts.what}</legend>
+    <${Choice} label=${texts.what} of=${targets} value=${target} onChoose=${(/** @type {Draft["target"]} */ next) => onChange({ target: next })} />
+    <label><span class="label">${isOwn ? texts.messageAgent : texts.lineAgent}</span>
+      <textarea dir="auto" class="field" rows="4" maxlength="32768" aria-invalid=${problems.text ? "true" : undefined} value=${text}
         onInput=${(/** @type {any} */ e) => onChange({ text: e.currentTarget.value })}></textarea></label>
     <${Problem} text=${problems.text} />
     ${
       !isOwn &&
-      html`<${Check} label="It reads the line at once, not only with its next heartbeat" isOn=${draft.wakeMode === "now"}
+      html`<${Check} label=${texts.readsLineOnce} isOn=${draft.wakeMode === "now"}
       onChange=${(/** @type {boolean} */ isNow) => onChange({ wakeMode: isNow ? "now" : "next-heartbeat" })} />`
     }
     ${
       (agents.length > 1 || agentId !== "") &&
-      html`<label><span class="label">Agent</span><select class="field" value=${agentId} onChange=${(/** @type {any} */ e) => onChange({ agentId: e.currentTarget.value })}>
-        <option value="">The default agent</option>
+      html`<label><span class="label">${texts.agent}</span><select class="field" value=${agentId} onChange=${(/** @type {any} */ e) => onChange({ agentId: e.currentTarget.value })}>
+        <option value="">${texts.defaultAgent}</option>
         ${agents.map(({ agentId: id }) => html`<option key=${id} value=${id} selected=${id === agentId}>${id}</option>`)}</select></label>`
     }
-    ${isOwn && html`<${TextField} draft=${draft} problems=${problems} onChange=${onChange} name="model" label="Model" hint="the agent's own" />`}
+    ${isOwn && html`<${TextField} draft=${draft} problems=${problems} onChange=${onChange} name="model" label=${texts.model} hint=${texts.agentSOwn} />`}
   </fieldset>`;
 }
 
@@ -154,12 +158,12 @@ function What({ draft, problems, onChange }) {
 function Where(part) {
   const { draft, onChange } = part;
   return html`<fieldset>
-    <legend class="label">The answer</legend>
-    <${Check} label="Tell it on a channel" isOn=${draft.announce} onChange=${(/** @type {boolean} */ announce) => onChange({ announce })} />
+    <legend class="label">${texts.answer}</legend>
+    <${Check} label=${texts.tellChannel} isOn=${draft.announce} onChange=${(/** @type {boolean} */ announce) => onChange({ announce })} />
     ${
       draft.announce &&
-      html`<div class="pair"><${TextField} ...${part} name="channel" label="Channel" hint="where you wrote last" />
-        <${TextField} ...${part} name="to" label="Recipient" /></div>`
+      html`<div class="pair"><${TextField} ...${part} name="channel" label=${texts.channel} hint=${texts.whereYouWrote} />
+        <${TextField} ...${part} name="to" label=${texts.recipient} /></div>`
     }
   </fieldset>`;
 }

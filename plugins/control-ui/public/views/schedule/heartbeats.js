@@ -2,23 +2,27 @@ import { html } from "../../core/html.js";
 import { heartbeats, setHeartbeats, wake } from "../../core/schedule.js";
 import { beatWords, planFacts, planState } from "../../core/schedule-facts.js";
 import { noAdminReason, now, readOnlyReason } from "../../core/store.js";
+import { texts } from "../../texts/schedule.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
+import { useLive } from "../../ui/live.js";
 import { Standing } from "../../ui/reading.js";
 
 /** @typedef {import("../../core/schedule-facts.js").Plan} Plan */
 
 /** Heartbeats: times at which agents look around by themselves. */
-export function Heartbeats() {
+export default function Heartbeats() {
+  useLive(heartbeats.read, { events: ["heartbeat", "health"] });
   const known = heartbeats.answer.value;
-  if (!known) return html`<${Standing} reading=${heartbeats} onRetry=${heartbeats.read} what="heartbeats" plugin="agents" rows=${2} />`;
+  if (!known)
+    return html`<${Standing} reading=${heartbeats} onRetry=${heartbeats.read} what=${texts.heartbeats} plugin="agents" rows=${2} />`;
   const { plans, last } = known;
   const isOn = plans.some(({ enabled }) => enabled);
   return html`<section class="panel" aria-labelledby="heartbeats">
     <header>
-      <h2 id="heartbeats">Heartbeats</h2>
-      <${Button} kind="slim" blocked=${noAdminReason.value} onClick=${() => (isOn ? pauseAll() : resumeAll())}>${isOn ? "Switch all off" : "Switch all on"}<//>
+      <h2 id="heartbeats">${texts.heartbeatsLabel}</h2>
+      <${Button} kind="slim" blocked=${noAdminReason.value} onClick=${() => (isOn ? pauseAll() : resumeAll())}>${isOn ? texts.switchAllOff : texts.switchAll}<//>
     </header>
     <ul class="rows">${plans.map((plan) => html`<${Row} key=${plan.agentId} plan=${plan} />`)}</ul>
     ${last && html`<p class="inside muted small wrap">${beatWords(last, now.value)}</p>`}
@@ -31,37 +35,37 @@ function Row({ plan }) {
   const { word, level } = planState(plan);
   return html`<li class="row-line">
     <span class="grow">
-      <span class="top-line"><span class="cut title">${agentId}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
+      <span class="top-line"><span class="cut title" dir="auto">${agentId}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
       <span class="facts muted small">${planFacts(plan, now.value).map((fact) => html`<span key=${fact} class="wrap">${fact}</span>`)}</span>
     </span>
-    <span class="actions"><${Button} kind="slim" label=${`Wake ${agentId}`} blocked=${readOnlyReason.value} onClick=${() => wakeNow(agentId)}>Wake<//></span>
+    <span class="actions"><${Button} kind="slim" label=${texts.wakeOf(agentId)} blocked=${readOnlyReason.value} onClick=${() => wakeNow(agentId)}>${texts.wake}<//></span>
   </li>`;
 }
 
 /** @param {string} agentId */
 function wakeNow(agentId) {
   ask({
-    title: `Wake ${agentId}`,
-    text: "It reads this line in its main session and acts on it at once, as with a heartbeat.",
-    action: "Wake",
-    field: { label: "Line", value: "", maxLength: 32_768 },
+    title: texts.wakeOf(agentId),
+    text: texts.readsLineMain,
+    action: texts.wake,
+    field: { label: texts.line, value: "", maxLength: 32_768 },
     run: async (value) => {
-      if (value.trim() === "") throw new Error("Write what it should look at.");
+      if (value.trim() === "") throw new Error(texts.writeShouldLook);
       await wake(agentId, value.trim());
-      announce(`${agentId} was woken.`);
+      announce(texts.woken(agentId));
     },
   });
 }
 
 function pauseAll() {
   ask({
-    title: "Switch all heartbeats off?",
-    text: "Agents do not look around by themselves any more, until the heartbeats are switched on here or the gateway starts again. The config is not changed.",
-    action: "Switch off",
+    title: texts.switchAllHeartbeats,
+    text: texts.agentsDoNot,
+    action: texts.switchOff,
     isDanger: true,
     run: async () => {
       await setHeartbeats(false);
-      announce("All heartbeats are off.");
+      announce(texts.allHeartbeatsOff);
     },
   });
 }
@@ -69,8 +73,8 @@ function pauseAll() {
 async function resumeAll() {
   try {
     await setHeartbeats(true);
-    announce("Heartbeats follow the config again.");
+    announce(texts.heartbeatsFollowConfig);
   } catch (error) {
-    announce(`Not switched on: ${/** @type {Error} */ (error).message}`);
+    announce(texts.notSwitched(/** @type {Error} */ (error).message));
   }
 }

@@ -1,10 +1,12 @@
-import { useEffect, useState } from "preact/hooks";
-import { age, moment, plural, span } from "../../core/format.js";
+import { computed } from "@preact/signals";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { age, list, moment, plural, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { chatAddress, go } from "../../core/router.js";
 import { hasSession, removeJob, runJob, runsOf, updateJob } from "../../core/schedule.js";
 import { factsOf, runState, sessionOf, stateOf, textOf, whenWords, workWords } from "../../core/schedule-facts.js";
 import { defaultAgentId, isOnline, noAdminReason, now } from "../../core/store.js";
+import { texts } from "../../texts/schedule.js";
 import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -14,8 +16,11 @@ import { Failure, Waiting } from "../../ui/states.js";
 /** @typedef {import("../../core/schedule-facts.js").Job} Job */
 /** @typedef {import("../../core/schedule-facts.js").Run} Run */
 
-/** One job; it opens to its text and its last runs. @param {{ job: Job, onEdit: (job: Job) => void, onChanged: () => unknown }} props */
-export function JobRow({ job, onEdit, onChanged }) {
+/**
+ * One job; it opens to its text and its last runs.
+ * @param {{ job: Job, acts: { current: { onEdit: (job: Job) => void, onChanged: () => unknown } } }} props
+ */
+export function JobRow({ job, acts }) {
   const [isOpen, setOpen] = useState(false);
   const [busy, setBusy] = useState("");
   const [failed, setFailed] = useState("");
@@ -23,6 +28,8 @@ export function JobRow({ job, onEdit, onChanged }) {
   const { word, level } = stateOf(job);
   const reason = failed || (state.lastStatus === "error" ? state.lastError : undefined);
   const blocked = noAdminReason.value;
+  // Drawn again when one of them changes, not each second.
+  const facts = useMemo(() => computed(() => factsOf(job, now.value).join("\n")), [job]);
   /** @param {string} what @param {() => Promise<string>} act returns what is to be said of its end */
   const run = async (what, act) => {
     if (busy) return;
@@ -30,36 +37,35 @@ export function JobRow({ job, onEdit, onChanged }) {
     setFailed("");
     try {
       announce(await act());
-      await onChanged();
+      await acts.current.onChanged();
     } catch (error) {
       setFailed(/** @type {Error} */ (error).message);
     }
     setBusy("");
   };
-  const runNow = () => run("run", async () => ((await runJob(id)) ? `“${name}” runs now.` : `“${name}” is running already.`));
+  const runNow = () => run("run", async () => ((await runJob(id)) ? texts.runsNow(name) : texts.runningAlready(name)));
   const toggle = () =>
     run("toggle", async () => {
       await updateJob(id, { enabled: !enabled });
-      return enabled ? `“${name}” is off.` : `“${name}” is on.`;
+      return enabled ? texts.nowOff(name) : texts.nowOn(name);
     });
   return html`<li class="foldable job">
     <div class="row-line">
       <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
         <${Open} />
         <span class="grow">
-          <span class="top-line"><span class="cut title">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
+          <span class="top-line"><span class="cut title" dir="auto">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
           <span class="wrap">${whenWords(schedule)}</span>
-          <span class="facts muted small" title=${nextRunAtMs === undefined ? undefined : `Next run: ${moment(nextRunAtMs)}`}>${factsOf(
-            job,
-            now.value,
-          ).map((fact) => html`<span key=${fact} class="wrap">${fact}</span>`)}</span>
+          <span class="facts muted small" title=${nextRunAtMs === undefined ? undefined : texts.nextRun(moment(nextRunAtMs))}>${facts.value
+            .split("\n")
+            .map((fact) => html`<span key=${fact} class="wrap">${fact}</span>`)}</span>
         </span>
       </button>
       <span class="actions">
-        <${Button} kind="slim" label=${`Run now: ${name}`} blocked=${blocked} onClick=${runNow}>${busy === "run" ? "Starting…" : "Run now"}<//>
-        <${Button} kind="slim" label=${`${enabled ? "Disable" : "Enable"} ${name}`} blocked=${blocked} onClick=${toggle}>${enabled ? "Disable" : "Enable"}<//>
-        <${Button} kind="slim" label=${`Edit ${name}`} blocked=${blocked} onClick=${() => onEdit(job)}>Edit<//>
-        <${Button} kind="slim danger" label=${`Delete ${name}`} blocked=${blocked} onClick=${() => remove(job, onChanged)}>Delete<//>
+        <${Button} kind="slim" label=${texts.runNow(name)} blocked=${blocked} onClick=${runNow}>${busy === "run" ? texts.starting : texts.runNowLabel}<//>
+        <${Button} kind="slim" label=${`${enabled ? texts.disable : texts.enable} ${name}`} blocked=${blocked} onClick=${toggle}>${enabled ? texts.disable : texts.enable}<//>
+        <${Button} kind="slim" label=${texts.editOf(name)} blocked=${blocked} onClick=${() => acts.current.onEdit(job)}>${texts.editLabel}<//>
+        <${Button} kind="slim danger" label=${texts.deleteOf(name)} blocked=${blocked} onClick=${() => remove(job, acts.current.onChanged)}>${texts.delete}<//>
       </span>
     </div>
     ${reason && html`<div class="notes small"><p class="reason bad wrap" role=${failed ? "alert" : undefined}>${reason}</p></div>`}
@@ -72,14 +78,14 @@ function Detail({ job }) {
   const { id, delivery, payload, origin, state } = job;
   const model = payload.kind === "agentTurn" ? payload.model : undefined;
   const facts = [
-    ["Does", workWords(job)],
-    ...(delivery?.channel || delivery?.to ? [["Tells it to", [delivery.channel, delivery.to].filter(Boolean).join(", ")]] : []),
-    ...(model === undefined ? [] : [["Model", model]]),
-    ...(origin === "person" ? [["Planned by", "an owner on a channel; it has no more rights than that conversation"]] : []),
-    ["Id", id],
+    [texts.does, workWords(job)],
+    ...(delivery?.channel || delivery?.to ? [[texts.tellsItTo, list([delivery.channel, delivery.to].flatMap((part) => part ?? []))]] : []),
+    ...(model === undefined ? [] : [[texts.model, model]]),
+    ...(origin === "person" ? [[texts.planned, texts.ownerChannelNo]] : []),
+    [texts.id, id],
   ];
   return html`<div class="detail stack">
-    <pre class="job-text" tabindex="0" aria-label="Text">${textOf(job)}</pre>
+    <pre class="job-text" tabindex="0" aria-label=${texts.text}>${textOf(job)}</pre>
     <dl class="facts-table small">${facts.map(([name, text]) => html`<dt key=${name} class="muted">${name}</dt><dd>${text}</dd>`)}</dl>
     <${Runs} job=${job} turn=${`${state.lastRunAtMs} ${state.runningAtMs}`} />
   </div>`;
@@ -101,13 +107,13 @@ function Runs({ job, turn }) {
       isWanted = false;
     };
   }, [id, turn, tries, isOnline.value]);
-  if (!found && error) return html`<${Failure} what="The runs could not be read." error=${error} onRetry=${() => setTries(tries + 1)} />`;
-  if (!found) return html`<${Waiting} rows=${2} label="Loading the runs" />`;
-  if (found.entries.length === 0) return html`<p class="muted small">It has not run yet.</p>`;
+  if (!found && error) return html`<${Failure} what=${texts.runsCouldNot} error=${error} onRetry=${() => setTries(tries + 1)} />`;
+  if (!found) return html`<${Waiting} rows=${2} label=${texts.loadingRuns} />`;
+  if (found.entries.length === 0) return html`<p class="muted small">${texts.notRunYet}</p>`;
   return html`<div class="stack tight">
-    <h2>Last runs</h2>
+    <h2>${texts.lastRuns}</h2>
     <ul class="runs small">${found.entries.map((run) => html`<${RunRow} key=${run.ts} job=${job} run=${run} />`)}</ul>
-    ${found.total > found.entries.length && html`<p class="muted small">The newest ${found.entries.length} of ${plural(found.total, "run")}.</p>`}
+    ${found.total > found.entries.length && html`<p class="muted small">${texts.newest({ entries: found.entries.length, total: plural(found.total, texts.runsWord) })}</p>`}
   </div>`;
 }
 
@@ -119,13 +125,13 @@ function RunRow({ job, run }) {
     if (session === undefined) return;
     const isThere = await hasSession(session).catch(() => false);
     if (isThere) go(chatAddress(session));
-    else announce("The session of this run is not there any more.");
+    else announce(texts.sessionRunNot);
   };
   return html`<li>
     <span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span>
     <time title=${moment(run.runAtMs)}>${age(run.runAtMs, now.value)}</time><span class="muted">${span(run.durationMs)}</span>
     <span class="wrap said">${run.error ?? run.summary ?? ""}</span>
-    ${session !== undefined && html`<${Button} kind="slim quiet" label=${`Open the session of ${moment(run.runAtMs)}`} onClick=${open}>Open<//>`}
+    ${session !== undefined && html`<${Button} kind="slim quiet" label=${texts.openSession(moment(run.runAtMs))} onClick=${open}>${texts.open}<//>`}
   </li>`;
 }
 
@@ -133,17 +139,17 @@ function RunRow({ job, run }) {
 async function remove(job, onChanged) {
   const { id, name } = job;
   const runs = await runsOf(id).then(
-    ({ total }) => `, ${plural(total, "stored run")}`,
+    ({ total }) => `, ${plural(total, texts.storedRuns)}`,
     () => "",
   );
   ask({
-    title: `Delete “${name}”${runs}?`,
-    text: `${job.state.runningAtMs === undefined ? "" : "It is running now. "}Its text, its times and the log of its runs go. This cannot be undone.`,
-    action: "Delete",
+    title: texts.deleteQuestion({ name, runs }),
+    text: texts.textTimesLog(job.state.runningAtMs === undefined ? "" : texts.runningNow),
+    action: texts.delete,
     isDanger: true,
     run: async () => {
       await removeJob(id);
-      announce(`“${name}” was deleted.`);
+      announce(texts.deleted(name));
       await onChanged();
     },
   });

@@ -1,10 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
 import { count, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { chatAddress, formatRoute, replace, route } from "../../core/router.js";
-import { isOnline } from "../../core/store.js";
 import { usage } from "../../core/usage.js";
 import { costWords, groupings, inOrder, nameWords, sentenceOf, spans, tokensOf, unpricedWords } from "../../core/usage-facts.js";
+import { texts } from "../../texts/usage.js";
+import { Later } from "../../ui/later.js";
 import { useLive } from "../../ui/live.js";
 import { Head, Standing } from "../../ui/reading.js";
 import { Notice } from "../../ui/states.js";
@@ -13,7 +13,9 @@ import { Notice } from "../../ui/states.js";
 
 /** Sums change with each run, and no event tells of them. */
 const READ_EVERY_MS = 10_000;
-const words = { day: "By day", agent: "By agent", model: "By model" };
+/** The table beneath says the same. */
+const chart = () => import("./days.js");
+const words = { day: texts.day, agent: texts.agent, model: texts.model };
 
 /** Page of the usage: tokens and cost by day, agent or model, and of the sessions used last. */
 export default function UsagePage() {
@@ -31,65 +33,41 @@ export default function UsagePage() {
     );
   };
   return html`<div class="page lists usage">
-    <${Head} title="Usage" sentence=${known && sentenceOf(known.summary)} readAt=${usage.readAt.value} />
+    <${Head} title=${texts.usage} sentence=${known && sentenceOf(known.summary)} readAt=${usage.readAt.value} />
     <div class="tools">
-      <div class="choice" role="group" aria-label="Sums">${groupings.map(
+      <div class="choice" role="group" aria-label=${texts.sums}>${groupings.map(
         (name) =>
           html`<button key=${name} type="button" aria-pressed=${name === by} onClick=${() => show({ by: name })}>${words[name]}</button>`,
       )}</div>
-      <div class="choice" role="group" aria-label="Time">${spans.map(
+      <div class="choice" role="group" aria-label=${texts.time}>${spans.map(
         (span) =>
-          html`<button key=${span} type="button" aria-pressed=${span === days} onClick=${() => show({ days: span })}>${span} days</button>`,
+          html`<button key=${span} type="button" aria-pressed=${span === days} onClick=${() => show({ days: span })}>${texts.spanDays(span)}</button>`,
       )}</div>
     </div>
-    <${Standing} reading=${usage} onRetry=${read} what="usage figures" plugin="usage" rows=${6} />
-    ${known && by === "day" && known.summary.by === "day" && known.summary.rows.length > 0 && html`<${LaterDays} summary=${known.summary} />`}
+    <${Standing} reading=${usage} onRetry=${read} what=${texts.usageFigures} plugin="usage" rows=${6} />
+    ${known && by === "day" && known.summary.by === "day" && known.summary.rows.length > 0 && html`<section class="panel usage-chart"><${Later} load=${chart} summary=${known.summary} /></section>`}
     ${known && html`<${Sums} summary=${known.summary} />`}
     ${known && known.sessions.length > 0 && html`<${Sessions} sessions=${known.sessions} />`}
   </div>`;
 }
 
-/** @type {any} */
-let fetchedDays;
-
-/** The chart of the days, fetched when it is first wanted; the table beneath says the same. @param {{ summary: Usage }} props */
-function LaterDays({ summary }) {
-  const [Days, setDays] = useState(() => fetchedDays);
-  useEffect(() => {
-    if (Days) return;
-    import("./days.js").then(
-      (module) => {
-        fetchedDays = module.default;
-        setDays(() => fetchedDays);
-      },
-      () => undefined, // without it the table is all there is
-    );
-  }, [isOnline.value]);
-  return html`<section class="panel usage-chart">${Days && html`<${Days} summary=${summary} />`}</section>`;
-}
-
-/** @param {string} word */
-function capital(word) {
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
-
 /** @param {{ summary: Usage }} props */
 function Sums({ summary }) {
   const { by, rows, total } = summary;
-  if (rows.length === 0) return html`<div class="empty"><h2>Nothing was used</h2><p>Each run that ends is added here.</p></div>`;
+  if (rows.length === 0) return html`<div class="empty"><h2>${texts.nothingUsed}</h2><p>${texts.eachRunEnds}</p></div>`;
   const note = unpricedWords(total);
   const most = Math.max(...rows.map(tokensOf), 1);
   return html`${note && html`<${Notice}>${note}<//>`}
-    <section class="panel scrolls" tabindex="0" role="region" aria-label="Sums">
+    <section class="panel scrolls" tabindex="0" role="region" aria-label=${texts.sums}>
       <table class="figures">
-        <thead><tr><th scope="col">${capital(by)}</th><th scope="col">Runs</th><th scope="col">In</th><th scope="col">Out</th><th scope="col">Cache</th>
-          <th scope="col">Cost</th></tr></thead>
+        <thead><tr><th scope="col">${texts.columns[by]}</th><th scope="col">${texts.runs}</th><th scope="col">${texts.in}</th><th scope="col">${texts.out}</th><th scope="col">${texts.cache}</th>
+          <th scope="col">${texts.cost}</th></tr></thead>
         <tbody>${inOrder(summary).map(
           (row) => html`<tr key=${row.name}>
             <th scope="row"><span class="wrap">${nameWords(by, row.name)}</span>
-              <progress max=${most} value=${tokensOf(row)} aria-label=${`Tokens of ${nameWords(by, row.name)}`}></progress></th>
-            <td>${count(row.runs)}${row.errors > 0 && html` <span class="badge bad">${count(row.errors)} failed</span>`}
-              ${row.replays > 0 && html` <span class="badge">${plural(row.replays, "replay")}</span>`}</td>
+              <progress max=${most} value=${tokensOf(row)} aria-label=${texts.tokensOf(nameWords(by, row.name))}></progress></th>
+            <td>${count(row.runs)}${row.errors > 0 && html` <span class="badge bad">${texts.failed(count(row.errors))}</span>`}
+              ${row.replays > 0 && html` <span class="badge">${plural(row.replays, texts.replays)}</span>`}</td>
             <td>${count(row.input)}</td><td>${count(row.output)}</td><td>${count(row.cacheRead + row.cacheWrite)}</td><td>${costWords(row.costUsd)}</td>
           </tr>`,
         )}</tbody>
@@ -100,11 +78,11 @@ function Sums({ summary }) {
 /** @param {{ sessions: import("../../core/usage-facts.js").SessionUsage[] }} props */
 function Sessions({ sessions }) {
   return html`<section class="panel" aria-labelledby="usage-sessions">
-    <header><h2 id="usage-sessions">Sessions used last</h2></header>
+    <header><h2 id="usage-sessions">${texts.sessionsUsedLast}</h2></header>
     <ul class="rows">${sessions.map(
       ({ key, title, input, output, context, costUsd }) => html`<li key=${key}><a class="row-line" href=${chatAddress(key)}>
-        <span class="grow"><span class="cut title">${title ?? key}</span><span class="facts muted small"><span>${count(input)} in</span><span>${count(output)} out</span>
-          <span>${count(context)} in the context</span></span></span>
+        <span class="grow"><span class="cut title" dir="auto">${title ?? key}</span><span class="facts muted small"><span>${texts.tokensIn(count(input))}</span><span>${texts.tokensOut(count(output))}</span>
+          <span>${texts.context(count(context))}</span></span></span>
         <span class="muted small">${costWords(costUsd)}</span>
       </a></li>`,
     )}</ul>

@@ -1,9 +1,10 @@
 import { useRef, useState } from "preact/hooks";
-import { age, count, moment } from "../../core/format.js";
+import { age, moment, plural } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { isOnline, now } from "../../core/store.js";
 import { countWords, filters, nextWords, reasonOf, stateOf } from "../../core/webhook-facts.js";
 import { deliveries, MOST, PAGE } from "../../core/webhooks.js";
+import { texts } from "../../texts/webhooks.js";
 import { Button } from "../../ui/button.js";
 import { Open } from "../../ui/icons.js";
 import { Waiting } from "../../ui/states.js";
@@ -13,7 +14,7 @@ import { Detail } from "./detail.js";
 /** @typedef {import("../../core/webhook-facts.js").Delivery} Delivery */
 /** @typedef {import("../../core/webhooks.js").Filter} Filter */
 
-const words = { all: "All", waiting: "Waiting", done: "Done", failed: "Failed" };
+const words = { all: texts.all, waiting: texts.waitingLabel, done: texts.doneLabel, failed: texts.failedLabel };
 const names = /** @type {Filter[]} */ (Object.keys(filters));
 
 /** Lists accepted deliveries, newest first. @param {{ list: Hooks, filter: Filter, limit: number, onShow: (change: { f?: string, n?: number }) => void }} props */
@@ -23,8 +24,8 @@ export function Deliveries({ list, filter, limit, onShow }) {
   const isReading = !known || known.filter !== filter;
   return html`<section class="panel" aria-labelledby="deliveries">
     <header>
-      <h2 id="deliveries">Last deliveries</h2>
-      <div class="choice" role="group" aria-label="Show">${names.map(
+      <h2 id="deliveries">${texts.lastDeliveries}</h2>
+      <div class="choice" role="group" aria-label=${texts.show}>${names.map(
         (name) =>
           html`<button key=${name} type="button" aria-pressed=${name === filter} onClick=${() => onShow({ f: name })}>${words[name]}</button>`,
       )}</div>
@@ -40,19 +41,19 @@ export function Deliveries({ list, filter, limit, onShow }) {
     }
   </section>
   <div class="foot">
-    <span class="muted small">${rows.list.length > 0 ? `The last ${count(rows.list.length)}` : ""}</span>
+    <span class="muted small">${rows.list.length > 0 ? plural(rows.list.length, texts.last) : ""}</span>
     ${
       rows.list.length >= limit &&
       limit < MOST &&
-      html`<${Button} blocked=${isOnline.value ? undefined : "Not connected"} onClick=${() => onShow({ n: Math.min(MOST, limit + PAGE) })}>Show more<//>`
+      html`<${Button} blocked=${isOnline.value ? undefined : texts.notConnected} onClick=${() => onShow({ n: Math.min(MOST, limit + PAGE) })}>${texts.showMore}<//>`
     }
   </div>`;
 }
 
 /** @param {Filter} filter @param {boolean} isEnabled */
 function nothingWords(filter, isEnabled) {
-  if (filter !== "all") return `No delivery is ${filter}.`;
-  return isEnabled ? "Nothing has come in yet. The call above makes a first one." : "Nothing has come in.";
+  if (filter !== "all") return texts.noDelivery(filter);
+  return isEnabled ? texts.nothingComeYet : texts.nothingCome;
 }
 
 /**
@@ -85,9 +86,9 @@ function Row({ delivery }) {
     <button type="button" class="row-line" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
       <${Open} />
       <span class="grow">
-        <span class="top-line"><span class="cut title">${name && kind === "agent" ? `${name}` : path}</span>
+        <span class="top-line"><span class="cut title" dir="auto">${name && kind === "agent" ? `${name}` : path}</span>
           <span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
-        <span class="facts muted small"><span>${path}</span><span>${agentId}</span>${attempt > 1 ? html`<span>${attempt} tries</span>` : null}
+        <span class="facts muted small"><span>${path}</span><span>${agentId}</span>${attempt > 1 ? html`<span>${texts.tries(attempt)}</span>` : null}
           ${next && html`<span>${next}</span>`}<time title=${moment(createdAt)}>${age(createdAt, now.value)}</time></span>
         ${reason && level !== "ok" && html`<span class="reason small wrap">${reason}</span>`}
       </span>

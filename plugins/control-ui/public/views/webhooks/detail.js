@@ -5,6 +5,7 @@ import { chatAddress } from "../../core/router.js";
 import { isOnline, readOnlyReason } from "../../core/store.js";
 import { actOf, stepsOf } from "../../core/webhook-facts.js";
 import { changeDelivery, readText } from "../../core/webhooks.js";
+import { texts } from "../../texts/webhooks.js";
 import { announce } from "../../ui/announce.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { ask } from "../../ui/dialog.js";
@@ -17,20 +18,20 @@ export function Detail({ delivery }) {
   const { uid, mapping, lane, kind, attempt, createdAt, updatedAt, state } = delivery;
   const act = actOf(delivery);
   const facts = [
-    ["Id", uid],
-    ...(mapping === undefined ? [] : [["Mapping", mapping]]),
-    ["Accepted", moment(createdAt)],
-    ["Changed", moment(updatedAt)],
-    ...(attempt === 0 ? [] : [["Tries", String(attempt)]]),
+    [texts.id, uid],
+    ...(mapping === undefined ? [] : [[texts.mapping, mapping]]),
+    [texts.acceptedLabel, moment(createdAt)],
+    [texts.changed, moment(updatedAt)],
+    ...(attempt === 0 ? [] : [[texts.triesLabel, String(attempt)]]),
     ...stepsOf(delivery).map(({ name, text }) => [name, text]),
   ];
   return html`<div class="detail stack">
     <dl class="facts-table small">${facts.map(([name, text]) => html`<div key=${name}><dt class="muted">${name}</dt><dd>${text}</dd></div>`)}</dl>
     <div class="actions">
-      ${act === "retry" && html`<${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${() => retry(delivery)}>Retry<//>`}
-      ${act === "drop" && html`<${Button} kind="slim danger" blocked=${readOnlyReason.value} onClick=${() => drop(delivery)}>Drop<//>`}
-      ${(attempt > 0 || kind === "wake") && html`<a class="button slim" href=${chatAddress(lane)}>Open session</a>`}
-      <${CopyButton} text=${uid} label="Copy id" />
+      ${act === "retry" && html`<${Button} kind="slim" blocked=${readOnlyReason.value} onClick=${() => retry(delivery)}>${texts.retry}<//>`}
+      ${act === "drop" && html`<${Button} kind="slim danger" blocked=${readOnlyReason.value} onClick=${() => drop(delivery)}>${texts.drop}<//>`}
+      ${(attempt > 0 || kind === "wake") && html`<a class="button slim" href=${chatAddress(lane)}>${texts.openSession}</a>`}
+      <${CopyButton} text=${uid} label=${texts.copyId} />
     </div>
     ${kind === "agent" && state !== "done" && html`<${Text} uid=${uid} />`}
   </div>`;
@@ -45,15 +46,15 @@ function Text({ uid }) {
     if (shown?.isBusy) return;
     setShown({ isBusy: true });
     try {
-      setShown({ text: (await readText(uid)) ?? "It is not kept any more." });
+      setShown({ text: (await readText(uid)) ?? texts.notKeptAny });
     } catch (error) {
       setShown({ error });
     }
   };
-  if (shown?.error) return html`<${Failure} what="The text could not be read." error=${shown.error} onRetry=${read} />`;
-  if (shown?.text !== undefined) return html`<pre class="mono payload" tabindex="0" aria-label="Text of the delivery">${shown.text}</pre>`;
-  return html`<div><${Button} kind="slim" blocked=${isOnline.value ? undefined : "Not connected to the gateway"} onClick=${read}>${
-    shown?.isBusy ? "Reading…" : "Show text"
+  if (shown?.error) return html`<${Failure} what=${texts.textCouldNot} error=${shown.error} onRetry=${read} />`;
+  if (shown?.text !== undefined) return html`<pre class="mono payload" tabindex="0" aria-label=${texts.textDelivery}>${shown.text}</pre>`;
+  return html`<div><${Button} kind="slim" blocked=${isOnline.value ? undefined : texts.notConnectedGateway} onClick=${read}>${
+    shown?.isBusy ? texts.reading : texts.showText
   }<//></div>`;
 }
 
@@ -65,12 +66,12 @@ function nameOf({ name, path }) {
 /** @param {Delivery} delivery */
 function retry(delivery) {
   ask({
-    title: `Retry “${nameOf(delivery)}”?`,
-    text: "It gets a fresh set of attempts and another 24 hours. Work that its agent has already done is not undone and may happen twice.",
-    action: "Retry",
+    title: texts.retryOf(nameOf(delivery)),
+    text: texts.getsFreshSet,
+    action: texts.retry,
     run: async () => {
       await changeDelivery(delivery.uid, "retry");
-      announce(`“${nameOf(delivery)}” is in the queue again`);
+      announce(texts.queueAgain(nameOf(delivery)));
     },
   });
 }
@@ -78,13 +79,13 @@ function retry(delivery) {
 /** @param {Delivery} delivery */
 function drop(delivery) {
   ask({
-    title: `Drop “${nameOf(delivery)}”?`,
-    text: "It is marked as failed, and a note in the main session says so. You can retry it for 7 days.",
-    action: "Drop",
+    title: texts.dropOf(nameOf(delivery)),
+    text: texts.markedFailedNote,
+    action: texts.drop,
     isDanger: true,
     run: async () => {
       await changeDelivery(delivery.uid, "drop");
-      announce(`“${nameOf(delivery)}” was dropped`);
+      announce(texts.dropped(nameOf(delivery)));
     },
   });
 }

@@ -3,6 +3,7 @@ import { html } from "../../core/html.js";
 import { isOnline, noAdminReason } from "../../core/store.js";
 import { tokenProblem } from "../../core/webhook-facts.js";
 import { hasToken, randomToken, switchOn } from "../../core/webhooks.js";
+import { texts } from "../../texts/webhooks.js";
 import { announce } from "../../ui/announce.js";
 import { Button, Command, CopyButton } from "../../ui/button.js";
 
@@ -38,26 +39,26 @@ export function SwitchOn() {
       const waiting = await switchOn(isKept ? undefined : token);
       setToken("");
       setState({});
-      announce(waiting.length > 0 ? "Webhooks are switched on with the next start of the gateway." : "Webhooks are switched on.");
+      announce(waiting.length > 0 ? texts.webhooksSwitchedNext : texts.webhooksSwitched);
     } catch (error) {
       setState({ failed: /** @type {Error} */ (error).message });
     }
   };
   return html`<section class="panel" aria-labelledby="switch-on">
-    <header><h2 id="switch-on">Switch them on</h2></header>
+    <header><h2 id="switch-on">${texts.switchThem}</h2></header>
     <form class="inside stack" onSubmit=${submit}>
-      <p>Other systems can then start an agent or leave it a line. They need a token of their own, never the gateway's.</p>
-      <label><span class="label">${hasOne ? "Another token for senders (empty: the one there is)" : "Token for senders"}</span>
+      <p>${texts.otherSystemsCan}</p>
+      <label><span class="label">${hasOne ? texts.anotherTokenSenders : texts.tokenSenders}</span>
         <input class="field mono" type="password" autocomplete="new-password" spellcheck=${false} maxlength="512" value=${token} aria-invalid=${state.failed ? "true" : undefined}
           onInput=${(/** @type {any} */ e) => write(e.currentTarget.value)} /></label>
       <div class="actions">
-        <${Button} onClick=${() => write(randomToken())}>Make one<//>
-        ${token !== "" && html`<${CopyButton} text=${token} label="Copy token" kind="" />`}
+        <${Button} onClick=${() => write(randomToken())}>${texts.makeOne}<//>
+        ${token !== "" && html`<${CopyButton} text=${token} label=${texts.copyToken} kind="" />`}
       </div>
-      <p class="muted small">Copy it now, for the senders: afterwards this page does not know it any more, and <code>svc hooks token --show</code> prints it on the gateway's machine.</p>
-      ${state.failed !== undefined && html`<p class="reason wrap" role="alert">They stay off: ${state.failed}</p>`}
-      <div class="actions"><${Button} type="submit" kind="primary" blocked=${noAdminReason.value}>${state.busy ? "Switching on…" : "Switch webhooks on"}<//></div>
-      <details class="folded"><summary>Or on the command line</summary>
+      <p class="muted small">${texts.copyNowSenders} <code>svc hooks token --show</code> ${texts.printsGatewayS}</p>
+      ${state.failed !== undefined && html`<p class="reason wrap" role="alert">${texts.theyStayOff(state.failed)}</p>`}
+      <div class="actions"><${Button} type="submit" kind="primary" blocked=${noAdminReason.value}>${state.busy ? texts.switching : texts.switchWebhooks}<//></div>
+      <details class="folded"><summary>${texts.commandLine}</summary>
         <div class="stack"><${Command} command="svc hooks token --rotate" /><${Command} command="svc config set hooks.enabled true" /></div></details>
     </form>
   </section>`;

@@ -1,0 +1,36 @@
+/** Texts of about. */
+export const texts = {
+  about: "About",
+  gateway: "Gateway",
+  copyDiagnostics: "Copy diagnostics",
+  browser: "This browser",
+  appearance: "Appearance",
+  keptHereToken: "Kept here: the token and unsaved forms until the tab closes; drafts and messages on their way until they are sent.",
+  forgetBrowser: "Forget this browser",
+  keys: "Keys",
+  licences: "Licences",
+  pageContains: "This page contains",
+  keepReadingOffline: "Keep for reading offline",
+  /** @param {string} failed */
+  notKept: (failed) => `Not kept: ${failed}`,
+  system: "As the system",
+  light: "Light",
+  dark: "Dark",
+  browserServiceWorkers: "This browser has service workers over HTTPS only.",
+  pageNewestSessions: "The page, the newest sessions and the chats that were open are kept in this browser, readable for whoever uses it.",
+  offWithoutConnection: "Off: without a connection there is nothing to read after a reload.",
+  name: "Name",
+  version: "Version",
+  unknown: "unknown",
+  running: "Running for",
+  protocol: "Protocol",
+  signed: "Signed in with",
+  rights: "Rights",
+  pageBuild: "Page build",
+  forgetThisBrowser: "Forget this browser?",
+  removesTokenDrafts:
+    "Removes the token, drafts, unsent messages, settings and what is kept for reading offline. Nothing on the gateway changes.",
+  forget: "Forget",
+  /** @param {string} time */
+  notConnectedAsOf: (time) => `Not connected. What you see of the gateway is as of ${time}.`,
+};
