@@ -33,7 +33,9 @@ describe("under systemd", () => {
       "systemctl --user restart svc-gateway.service",
     ]);
     const before = await readFile(unit, "utf8");
-    expect(before).toContain(`\nExecStart=${at.node} ${entry} gateway run --port ${at.port}\nWorkingDirectory=%h/.svc\nRestart=always\n`);
+    expect(before).toContain(
+      `\nExecStart=${at.node} --max-semi-space-size=4 ${entry} gateway run --port ${at.port}\nWorkingDirectory=%h/.svc\nRestart=always\n`,
+    );
     const metadata = JSON.parse(await readFile(join(stateDir, "service/metadata.json"), "utf8"));
     expect(metadata).toMatchObject({ port: at.port, nodePath: at.node, entryPath: entry });
     expect(await Promise.all([unit, join(stateDir, "service/gateway.env")].map(modeOf))).toEqual(["644", "600"]);
@@ -49,8 +51,8 @@ describe("under systemd", () => {
     expect(status.stdout).toContain(`Drift: installed ${at.port}, config says ${port} → svc gateway install --force\n`);
     const refused = await at.svc("gateway", "install");
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("svc gateway install --force") });
-    expect(refused.stderr).toContain(`- ExecStart=${at.node} ${entry} gateway run --port ${at.port}\n`);
-    expect(refused.stderr).toContain(`+ ExecStart=${at.node} ${entry} gateway run --port ${port}\n`);
+    expect(refused.stderr).toContain(`- ExecStart=${at.node} --max-semi-space-size=4 ${entry} gateway run --port ${at.port}\n`);
+    expect(refused.stderr).toContain(`+ ExecStart=${at.node} --max-semi-space-size=4 ${entry} gateway run --port ${port}\n`);
     expect(await readFile(unit, "utf8")).toBe(before);
     expect(ids((await at.json("doctor")).value)).toEqual(["service/port-drift"]);
 

@@ -187,10 +187,25 @@ function runBatch(one, path) {
   const rows = readFileSync(path, "utf8").split("\r\n");
   const literal = (text) => text.replaceAll("%%", "%");
   const env = Object.fromEntries(rows.flatMap((row) => (/^set "/.test(row) ? [literal(row.slice(5, -1)).split(/=(.*)/s)] : [])));
-  const [, node, entry, rest] = /^"([^"]+)" "([^"]+)" (.*) < NUL$/.exec(rows.find((row) => row.startsWith('"')) ?? "") ?? [];
+  const [, node, flags, entry, rest] =
+    /^"([^"]+)" ((?:--[^ "]+ )*)"([^"]+)" (.*) < NUL$/.exec(rows.find((row) => row.startsWith('"')) ?? "") ?? [];
   const cwd = literal(/^cd \/d "(.*)"$/m.exec(rows.join("\n"))?.[1] ?? "");
   const again = rows.includes("if %ERRORLEVEL%==75 goto run") ? "[ $? -eq 75 ] || exit" : "exit";
-  launch(one, ["/bin/sh", "-c", `while :; do "$@"; ${again}; done`, "cmd", literal(node), literal(entry), ...rest.split(" ")], env, cwd);
+  launch(
+    one,
+    [
+      "/bin/sh",
+      "-c",
+      `while :; do "$@"; ${again}; done`,
+      "cmd",
+      literal(node),
+      ...flags.split(" ").filter(Boolean),
+      literal(entry),
+      ...rest.split(" "),
+    ],
+    env,
+    cwd,
+  );
 }
 
 function schtasks() {
