@@ -47,7 +47,7 @@ test("every method that changes how the gateway is run is counted", () => {
   const families = {
     config: ["set", "apply", "patch"],
     secrets: ["reload"],
-    plugins: ["setEnabled", "reload"],
+    plugins: ["setEnabled", "reload", "install", "uninstall"],
     cron: ["add", "update", "remove", "run"],
     agents: ["create", "update", "delete"],
     gateway: ["restart.request"],

@@ -338,7 +338,11 @@ describe("other ways to start", () => {
     // Active memory is off until it is asked for.
     expect(plugins.filter(({ state }) => state !== "active" && state !== "ready").map(({ id }) => id)).toEqual(["active-memory"]);
     expect(waiting.map(({ id }) => id)).toContain("channel-irc");
-    expect(waiting.filter(({ id }) => !id.startsWith("channel-")).map(({ id }) => id)).toEqual(["diagnostics-prometheus", "mcp-server"]);
+    expect(waiting.filter(({ id }) => !id.startsWith("channel-")).map(({ id }) => id)).toEqual([
+      "diagnostics-prometheus",
+      "mcp-server",
+      "plugin-manager",
+    ]);
     gateway.kill("SIGTERM");
     expect((await closed)[0]).toBe(0);
   });

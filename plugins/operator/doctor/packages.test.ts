@@ -60,6 +60,7 @@ test.each([
     "svc plugins add-packages demo",
   ],
   ["a plugin that loads at the start", {}, {}, "plugins.entries.demo", "svc plugins add-packages demo"],
+  ["one that is there for a service, and works without them", { optionalPackages: true, provides: ["demo@1"] }, {}, undefined, ""],
   ["one that works without them", { optionalPackages: true }, {}, "plugins.entries.demo", "svc plugins add-packages demo"],
 ])("the packages of %s", async (_, manifest, config, path, command) => {
   const candidate = { id: "demo", root, manifest } as unknown as PluginCandidate;

@@ -40,7 +40,9 @@ function pathOfUse(id: string, manifest: PluginCandidate["manifest"], config: Sv
     return section !== undefined && section.enabled !== false;
   });
   if (channel !== undefined) return `channels.${channel}`;
-  const startsEagerly = manifest?.activation === undefined || manifest.activation === "startup";
+  // One that is there for a service only, and can do without its packages, is used by who asks for that service.
+  const isForOthers = manifest?.optionalPackages === true && (manifest.provides?.length ?? 0) > 0;
+  const startsEagerly = !isForOthers && (manifest?.activation === undefined || manifest.activation === "startup");
   if (startsEagerly || plugins.entries[id] !== undefined) return `plugins.entries.${id}`;
   return pathOfModel(manifest, config) ?? pathOfAdapter(manifest, config);
 }
