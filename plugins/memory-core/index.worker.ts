@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { collectGarbage } from "./engine/collect-garbage.ts";
@@ -10,8 +11,12 @@ import type { HostAnswer, IndexMethods, WorkerFault, WorkerMessage, WorkerNews, 
 
 /** Several heartbeats for each look of the main thread. */
 const BEAT_MS = 250;
+/** Where all cores are busy, callers of the gateway are answered before an index goes on. */
+const NICENESS = 5;
 /** A sync that took this long has left much behind. */
 const LONG_SYNC_MS = 1_000;
+// Elsewhere the priority is that of the whole process; on Linux each thread has its own.
+if (process.platform === "linux") setPriority(NICENESS);
 const port = parentPort;
 const { settings, activity: memory, quarantined, hold } = workerData as IndexThreadData;
 const held = new Int32Array(hold);
