@@ -207,7 +207,7 @@ function dropOldest(known) {
   }
 }
 
-/** Numbers for the elements of blocks: a block that comes takes the element of one that goes, whose rows are then changed and not made anew. */
+/** Numbers for the elements of blocks: a block that comes takes the element of one that goes, whose rows are then changed instead of replaced. */
 function useSlots() {
   const taken = useRef(/** @type {Map<number, number>} */ (new Map()));
   /** @param {number[]} ids */
