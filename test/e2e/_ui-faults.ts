@@ -168,7 +168,11 @@ async function enterView(page: Page, gateway: { url: string; token: string }, { 
   if (page.url() === "about:blank") await page.goto(`${gateway.url}/#token=${gateway.token}`);
   await connected(page);
   const hasEdits = (await page.getByText("1 change not saved").count()) > 0;
-  if ((await page.locator("dialog[open]").count()) > 0) await page.keyboard.press("Escape");
+  if ((await page.locator("dialog[open]").count()) > 0) {
+    await page.keyboard.press("Escape");
+    // Only then is its address given up: it would take the place of the next one.
+    await page.locator("dialog").first().waitFor({ state: "detached" });
+  }
   await page.evaluate((hash) => {
     location.hash = hash;
   }, address);

@@ -92,11 +92,12 @@ const readiness = async () => (await fetch(`${gateway.url}/readyz`)).status;
 async function expectAllFound({ hooks, chat }: { hooks: Set<string>; chat: Set<string> }): Promise<void> {
   expect(hooks.size).toBeGreaterThan(0);
   expect(chat.size).toBeGreaterThan(0);
+  // A run that the crash cut off is tried again some twenty seconds later.
   const missing = () => [...hooks].filter((key) => !markCounts(model).has(key));
   await eventually(() => {
     expect(missing()).toEqual([]);
     return true;
-  }, 20_000);
+  }, 60_000);
   const sql = (await loadPostgres())(cluster.url, { max: 1 });
   const stored = (await sql.unsafe("SELECT body FROM svc.messages WHERE role = 'user'")).map(({ body }) => String(body)).join("\n");
   await sql.end({ timeout: 1 });
