@@ -245,7 +245,7 @@ describe("while an answer is being written", () => {
     await page.getByRole("button", { name: "Latest" }).waitFor();
     // Turns near the view are drawn frame by frame, the one at its top, too.
     await expect.poll(() => firstVisible(page)).toMatch(/^Question (?!59).* -\d+$/);
-    // What is drawn last may still move by a pixel or two.
+    // Turns that are drawn last may still move it by a pixel or two.
     let place = "";
     await expect
       .poll(

@@ -18,7 +18,7 @@ const kept = new WeakMap<Database, Counts>();
  * @returns the number that is kept under a name, or else what `count` gives
  */
 export function termCounts(db: Database): (name: string, count: () => unknown) => number {
-  // What is counted within a transaction may be rolled back.
+  // A transaction may be rolled back, and what was counted within it would stay.
   if (db.inTransaction) return (_name, count) => Number(count());
   const state = `${prepared(db, "PRAGMA data_version").pluck().get()} ${prepared(db, "SELECT total_changes()").pluck().get()}`;
   let counts = kept.get(db);
