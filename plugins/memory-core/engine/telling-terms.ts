@@ -1,7 +1,6 @@
 import type { Database } from "./database.ts";
 import type { TermQuery } from "./keyword-query.ts";
 import { prepared } from "./prepared.ts";
-import { termCounts } from "./term-counts.ts";
 
 /** The terms of a disjunction by how many chunks have them. */
 export interface SiftedTerms {
@@ -35,15 +34,13 @@ export function siftTerms(db: Database, { quoted, forms, like }: TermQuery, chun
   if (like.length > 0 || quoted.length === 0) return undefined;
   const half = Math.floor(chunks * IDLE_SHARE);
   const find = prepared(db, "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)").pluck();
-  const counts = termCounts(db);
-  const count = (term: string) => counts(`${half} ${term}`, () => find.get(term, half + 1));
   const words = quoted.map((term): Counted => {
-    const found = count(term);
+    const found = Number(find.get(term, half + 1));
     return { term, chunks: found, more: found, isWord: true };
   });
   const idle = new Set(words.filter((word) => word.chunks > half).map((word) => word.term));
   const countForm = (term: string): Counted => {
-    const found = count(term);
+    const found = Number(find.get(term, half + 1));
     const known = words.filter((word) => term.endsWith("*") && word.term.startsWith(term.slice(0, -2)));
     return { term, chunks: found, more: found - known.reduce((sum, word) => sum + word.chunks, 0), isWord: false };
   };

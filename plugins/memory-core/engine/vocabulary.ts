@@ -1,6 +1,5 @@
 import type { Database } from "./database.ts";
 import { languageStem, type StemLanguage } from "./stem.ts";
-import { termCounts } from "./term-counts.ts";
 
 /** The words of an index, without accents and in lower case, as its tokenizer cut them. */
 export interface Vocabulary {
@@ -29,7 +28,6 @@ export function openVocabulary(db: Database): Vocabulary {
   db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS temp.chunk_words USING fts5vocab(main, chunks_fts, row)");
   const one = db.prepare("SELECT doc FROM temp.chunk_words WHERE term = ?").pluck();
   const between = db.prepare("SELECT term, doc FROM temp.chunk_words WHERE term >= ? AND term < ?");
-  const counts = termCounts(db);
   let words = MAX_WORDS;
   let passages = MAX_PASSAGES;
   const read = function* (prefix: string): Generator<Counted> {
@@ -42,10 +40,7 @@ export function openVocabulary(db: Database): Vocabulary {
     }
   };
   return {
-    count(word) {
-      const folded = foldWord(word);
-      return counts(folded, () => one.get(folded) ?? 0);
-    },
+    count: (word) => Number(one.get(foldWord(word)) ?? 0),
     formsOf(word, languages) {
       const folded = foldWord(word);
       if (folded.length < SHARED) return [];
