@@ -22,12 +22,10 @@ const SLOWER = 4;
 /**
  * Longest piece of work on the page's main thread that nobody sees, two frames of a screen, on a processor that is slowed `SLOWER` times. What is compared with it is the
  * CPU time of that thread at full speed, times `SLOWER`. Neither the clock would do nor the CPU time of a slowed page: the browser slows a page by a loop on its
- * thread that lasts a multiple of the time that the work took by the clock, and both tell mostly of the neighbours on this machine. What is left of them (shared caches)
- * shows in a page of plain lines that is scrolled in the same run: where that takes more than `EMPTY_MS`, the bound grows as much.
+ * thread that lasts a multiple of the time that the work took by the clock, and both tell mostly of the neighbours on this machine. The report has
+ * the figures of a page of plain lines, scrolled in the same run, beside them.
  */
 const FRAME_MS = 32;
-/** Longest piece of work of the page of plain lines on two idle cores, slowed. */
-const EMPTY_MS = 10;
 /** Longest piece of work, CPU time of a page that is slowed, at which something is wrong beyond all noise. */
 const SLOWED_MS = 200;
 /** Time that the log is followed for its memory. */
@@ -39,7 +37,6 @@ let gateway: TestGateway;
 let browser: Browser;
 let tab: Tab;
 let cdp: CDPSession;
-let boundMs = FRAME_MS;
 const report: Record<string, unknown> = {};
 
 beforeAll(async () => {
@@ -52,9 +49,7 @@ beforeAll(async () => {
   await tab.page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
   // The first load is over, and what is fetched after it.
   await tab.page.waitForLoadState("networkidle");
-  const empty = await emptyFrames();
-  report["a page of plain lines"] = empty;
-  boundMs = FRAME_MS * Math.max(1, ((empty.tasks[0] ?? 0) * SLOWER) / EMPTY_MS);
+  report["a page of plain lines"] = await emptyFrames();
 }, 300_000);
 afterAll(async () => {
   await mkdir(join(import.meta.dirname, "../.tmp"), { recursive: true });
@@ -151,12 +146,12 @@ async function measure(name: string, act: () => Promise<void>): Promise<void> {
   const full = await traced();
   await slowly(SLOWER);
   const slowed = await traced().finally(() => slowly(1));
-  report[name] = { full, slowed, boundMs };
+  report[name] = { full, slowed };
   const ofBound = full.tasks.map((ms) => Math.round(ms * SLOWER));
   expect.soft(full.tasks.length, `${name}: pieces of work`).toBeGreaterThan(0);
   expect
     .soft(ofBound[0], `${name}: longest pieces of work ${ofBound.join(", ")} ms; ${full.longestOf.join(", ")}`)
-    .toBeLessThanOrEqual(boundMs);
+    .toBeLessThanOrEqual(FRAME_MS);
   expect.soft(slowed.tasks[0], `${name}, slowed: ${slowed.tasks.join(", ")} ms`).toBeLessThanOrEqual(SLOWED_MS);
 }
 
@@ -264,7 +259,7 @@ test(`${MINUTES} minutes of use in fast motion keep no memory: an answer is stre
   report["an hour, nodes"] = nodes;
   // The first part fills what is kept up to its bounds: chats, lines, rows. What is said in the conversation stays, up to 2,000 messages.
   const [warm, last] = [heaps[2] as number, heaps.at(-1) as number];
-  expect(last, `heap: ${heaps.join(", ")}`).toBeLessThan(1.2 * warm);
+  expect(last, `heap: ${heaps.join(", ")}`).toBeLessThan(1.1 * warm);
   expect(nodes.at(-1), `nodes: ${nodes.join(", ")}`).toBeLessThan(1.5 * (nodes[2] as number));
   expect(tab.problems).toEqual([]);
 }, 480_000);

@@ -37,9 +37,10 @@ async function hybridByProtocol({ quick, embeddedFiles, row, note }) {
     times.push(ms - (after.queryMs - before.queryMs));
   }
   note(`known notes found by hybrid search: ${times.length - missed} of ${times.length} questions answered as expected`);
-  // The vectors of the vendor mean nothing, and the more there are, the more of them happen to be near.
-  if (missed > times.length * 0.2) throw new Error(`${missed} of ${times.length} questions did not find their note`);
   const { chunks } = await connection.request("memory.status");
+  // The vectors of the vendor mean nothing: among many some happen to be near. Among few every note has to be found.
+  const bearable = chunks > 6_000 ? times.length * 0.2 : 0;
+  if (missed > bearable) throw new Error(`${missed} of ${times.length} questions did not find their note`);
   for (const p of [0.5, 0.95]) {
     const isBound = p === 0.95 && chunks >= 4_000 && chunks <= 6_000;
     row({
