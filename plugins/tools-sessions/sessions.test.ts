@@ -21,6 +21,8 @@ beforeAll(async () => {
       agents: { defaults: { heartbeat: { every: 0 } }, list: [{ id: "main", default: true }, { id: "other" }] },
     },
   });
+  // An event wakes a heartbeat, which would read the reports before the tests do.
+  await gw.rpc("set-heartbeats", { enabled: false });
 }, 60_000);
 afterAll(() => gw?.close());
 beforeEach(() => {
