@@ -6,6 +6,7 @@ import { planKeywords, type TermQuery } from "./keyword-query.ts";
 import { schemaSql } from "./schema.ts";
 import { siftTerms } from "./telling-terms.ts";
 import { findByWords } from "./text-leg.ts";
+import { openVocabulary } from "./vocabulary.ts";
 
 let open: Sqlite.Database[] = [];
 afterEach(() => {
@@ -40,12 +41,13 @@ function textsOf(count: number, shares: Record<string, number>): string[] {
   });
 }
 
+const sift = (db: Sqlite.Database, query: TermQuery, chunks: number) => siftTerms({ db, vocabulary: openVocabulary(db), chunks }, query);
 const looseOf = (query: string) => planKeywords(query, "unicode61").loose as TermQuery;
 const shares = { gateway: 0.8, memory: 0.55, index: 0.35, vector: 0.25, quantised: 0.1, tombstone: 0.04 };
 
 test("terms are told apart by how many chunks have them", () => {
   const texts = textsOf(1_000, shares);
-  const sifted = siftTerms(indexOf(texts), looseOf("gateway memory index vector quantised tombstone"), texts.length);
+  const sifted = sift(indexOf(texts), looseOf("gateway memory index vector quantised tombstone"), texts.length);
   expect(sifted).toEqual({
     telling: expect.arrayContaining(['"tombstone"', '"quantised"', '"quantised tombstone"']),
     weighing: expect.arrayContaining(['"index"', '"vector"']),
@@ -57,14 +59,14 @@ test("terms are told apart by how many chunks have them", () => {
 
 test("with nothing rare the rarest word tells", () => {
   const texts = textsOf(1_000, shares);
-  const sifted = siftTerms(indexOf(texts), looseOf("gateway index vector"), texts.length);
+  const sifted = sift(indexOf(texts), looseOf("gateway index vector"), texts.length);
   expect(sifted).toMatchObject({ isAllCommon: true, idle: ['"gateway"'] });
   expect(sifted?.weighing).toContain('"index"');
   expect(sifted?.telling).toContain('"vector"');
 });
 
 test("what is read from the texts is not sifted", () => {
-  expect(siftTerms(indexOf(["a"]), looseOf("天气 router"), 1)).toBeUndefined();
+  expect(sift(indexOf(["a"]), looseOf("天气 router"), 1)).toBeUndefined();
 });
 
 test.each(["tombstone vector gateway", "quantised tombstone index memory", "the tombstone of a quantised vector", "quantised gateway"])(
@@ -73,7 +75,7 @@ test.each(["tombstone vector gateway", "quantised tombstone index memory", "the 
     const texts = textsOf(1_500, shares);
     const db = indexOf(texts);
     const scope = { db, limit: 24, sources: undefined };
-    const sifted = siftTerms(db, looseOf(query), texts.length);
+    const sifted = sift(db, looseOf(query), texts.length);
     if (!sifted) throw new Error("not sifted");
     const whole = runTerms(scope, looseOf(query));
     const found = runSifted(scope, sifted, 6);

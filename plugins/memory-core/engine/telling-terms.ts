@@ -1,6 +1,7 @@
 import type { Database } from "./database.ts";
 import type { TermQuery } from "./keyword-query.ts";
 import { prepared } from "./prepared.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** The terms of a disjunction by how many chunks have them. */
 export interface SiftedTerms {
@@ -16,7 +17,7 @@ export interface SiftedTerms {
 
 /** A term in more than this share of the chunks tells nothing apart. */
 const COMMON_SHARE = 0.2;
-const IDLE_SHARE = 0.5;
+export const IDLE_SHARE = 0.5;
 /** Chunks that all telling terms together may be in, beyond those of the rarest. */
 const TELLING_CHUNKS = 10_000;
 
@@ -29,13 +30,21 @@ interface Counted {
   isWord: boolean;
 }
 
+export interface SiftScope {
+  db: Database;
+  vocabulary: Pick<Vocabulary, "count">;
+  /** Chunks in the index. */
+  chunks: number;
+}
+
 /** Undefined when a part of the question is looked for by reading the texts: then that is what takes time. */
-export function siftTerms(db: Database, { quoted, forms, like }: TermQuery, chunks: number): SiftedTerms | undefined {
+export function siftTerms({ db, vocabulary, chunks }: SiftScope, { quoted, forms, like }: TermQuery): SiftedTerms | undefined {
   if (like.length > 0 || quoted.length === 0) return undefined;
   const half = Math.floor(chunks * IDLE_SHARE);
   const find = prepared(db, "SELECT count(*) FROM (SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH ? LIMIT ?)").pluck();
   const words = quoted.map((term): Counted => {
-    const found = Number(find.get(term, half + 1));
+    // The list of words has none that the tokenizer cuts in two.
+    const found = Math.min(vocabulary.count(term.slice(1, -1)) || Number(find.get(term, half + 1)), half + 1);
     return { term, chunks: found, more: found, isWord: true };
   });
   const idle = new Set(words.filter((word) => word.chunks > half).map((word) => word.term));

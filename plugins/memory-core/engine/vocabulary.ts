@@ -28,6 +28,8 @@ export function openVocabulary(db: Database): Vocabulary {
   db.exec("CREATE VIRTUAL TABLE IF NOT EXISTS temp.chunk_words USING fts5vocab(main, chunks_fts, row)");
   const one = db.prepare("SELECT doc FROM temp.chunk_words WHERE term = ?").pluck();
   const between = db.prepare("SELECT term, doc FROM temp.chunk_words WHERE term >= ? AND term < ?");
+  /** Counts of this question's words: each is asked for several times, and a common one takes a millisecond. */
+  const counts = new Map<string, number>();
   let words = MAX_WORDS;
   let passages = MAX_PASSAGES;
   const read = function* (prefix: string): Generator<Counted> {
@@ -40,7 +42,12 @@ export function openVocabulary(db: Database): Vocabulary {
     }
   };
   return {
-    count: (word) => Number(one.get(foldWord(word)) ?? 0),
+    count(word) {
+      const folded = foldWord(word);
+      const count = counts.get(folded) ?? Number(one.get(folded) ?? 0);
+      counts.set(folded, count);
+      return count;
+    },
     formsOf(word, languages) {
       const folded = foldWord(word);
       if (folded.length < SHARED) return [];
