@@ -5,6 +5,7 @@ import type { GatewayMaker, RunningGateway } from "../boot/running-gateway.ts";
 import { freePort } from "../process/free-port.ts";
 import type { RootLogger } from "../process/logger.ts";
 import type { ProfilePaths } from "../process/paths.ts";
+import { limitHeapGrowth } from "../process/heap-growth.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
 import type { StartFlags } from "../process/start-flags.ts";
@@ -38,6 +39,7 @@ export async function runGateway(cli: CliContext, values: CliValues, own: Gatewa
     throw commonErrors.usage({ message: "gateway --https: only with --dev; elsewhere set gateway.tls to a certificate of your own" });
   }
   if (values.reset) await resetState(cli);
+  limitHeapGrowth();
   if (isUnderLaunchd(cli.env)) await trimServiceLogs(cli.paths.stateDir);
   const { config } = await cli.config();
   const logs = openLogs(cli, { level: own.logLevel, verbose: values.verbose === true, configured: config?.logging });

@@ -102,3 +102,16 @@ test("an answer that is nested without end is refused, and takes no stack", () =
   const depth = 20_000;
   expect(() => parsed(`${"[".repeat(depth)}""${"]".repeat(depth)}`, 65_536)).toThrow(SyntaxError);
 });
+
+test.each([
+  ["numbers", (vector: Float32Array) => [...vector]],
+  ["base64", (vector: Float32Array) => Buffer.from(vector.buffer).toString("base64")],
+])("vectors of an answer as %s lie side by side in pieces of memory that no query shares", (_, encode) => {
+  const vectors = Array.from({ length: 66 }, (_, i) => new Float32Array(768).fill(i));
+  const json = createVectorJson();
+  json.push(Buffer.from(JSON.stringify({ data: vectors.map((vector) => ({ embedding: encode(vector) })) })));
+  const found = (json.end() as { data: Array<{ embedding: Float32Array }> }).data.map(({ embedding }) => embedding);
+  expect(found).toEqual(vectors);
+  const pieces = [...new Set(found.map(({ buffer }) => buffer))];
+  expect(pieces.map(({ byteLength }) => byteLength / 768 / 4)).toEqual([1, 32, 32, 32]);
+});

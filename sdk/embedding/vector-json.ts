@@ -50,7 +50,7 @@ class VectorJsonParser implements VectorJson {
   #state: "outside" | "bracket" | "numbers" | "text" = "outside";
   #isEscaped = false;
   #hasEscapes = false;
-  readonly #decode = createVectorDecoder();
+  readonly #decoder = createVectorDecoder();
   /** Does the text that is being read stand under a name of vectors? */
   #isVector = false;
 
@@ -114,8 +114,8 @@ class VectorJsonParser implements VectorJson {
     const end = close === -1 ? chunk.length : close + 1;
     this.#collect(chunk.subarray(from, end));
     if (close === -1) return end;
-    const list = JSON.parse(Buffer.concat(this.#collected).toString("latin1")) as unknown[];
-    this.#keep(Float32Array.from(list, (item) => (typeof item === "number" ? item : Number.NaN)));
+    this.#keep(this.#decoder.fromNumbers(JSON.parse(Buffer.concat(this.#collected).toString("latin1")) as unknown[]));
+    this.#collected = []; // it would keep the piece of the answer until the next value
     this.#state = "outside";
     return end;
   }
@@ -136,6 +136,7 @@ class VectorJsonParser implements VectorJson {
     const whole = Buffer.concat(this.#collected);
     if (whole.length > LONG_TEXT && !this.#hasEscapes) this.#keepText(whole.subarray(1, -1));
     else this.#put(whole);
+    this.#collected = [];
     this.#state = "outside";
     return end;
   }
@@ -150,7 +151,7 @@ class VectorJsonParser implements VectorJson {
   /** A vector is decoded at once: as a text it would live until the end of the answer, among the old objects that are seldom collected. */
   #keepText(bytes: Buffer): void {
     const text = bytes.toString("utf8");
-    this.#keep(this.#isVector ? (this.#decode(text) ?? text) : text);
+    this.#keep(this.#isVector ? (this.#decoder.fromText(text) ?? text) : text);
   }
 
   #keep(value: unknown): void {

@@ -64,25 +64,42 @@ function decodeInto(vector: Float32Array, text: string): Float32Array | undefine
 const SLAB_BYTES = 1024 * 1024;
 const SLAB_VECTORS = 32;
 
+/** Reads the vectors of one answer. */
+export interface VectorDecoder {
+  /** @returns undefined for a text that is no vector in base64 */
+  fromText(text: string): Float32Array | undefined;
+  /** What is no number becomes NaN, for `checkedVectors` to find. */
+  fromNumbers(list: readonly unknown[]): Float32Array;
+}
+
 /**
- * Decodes the vectors of one answer from base64, 32 side by side: pieces of memory as large as these are moved to another thread instead of being copied.
- * The first has its own: the answer to a query holds no other.
- * @returns undefined for a text that is no vector
+ * Decodes the vectors of one answer, 32 side by side: pieces of memory as large as these are moved to another thread instead of being copied. The first has
+ * its own: the answer to a query holds no other.
  */
-export function createVectorDecoder(): (text: string) => Float32Array | undefined {
+export function createVectorDecoder(): VectorDecoder {
   let slab: Float32Array | undefined;
   let used = 0;
-  return (text) => {
-    const length = lengthInBase64(text);
-    if (length === undefined) return undefined;
+  const place = (length: number): Float32Array => {
     if (!slab || used + length > slab.length) {
       const count = slab ? Math.min(SLAB_VECTORS, Math.floor(SLAB_BYTES / 4 / length)) : 1;
       slab = new Float32Array(Math.max(1, count) * length);
       used = 0;
     }
-    const vector = decodeInto(slab.subarray(used, used + length), text);
-    if (vector) used += length;
-    return vector;
+    return slab.subarray(used, used + length);
+  };
+  return {
+    fromText(text) {
+      const length = lengthInBase64(text);
+      const vector = length === undefined ? undefined : decodeInto(place(length), text);
+      if (vector) used += vector.length;
+      return vector;
+    },
+    fromNumbers(list) {
+      const vector = place(list.length);
+      for (let i = 0; i < list.length; i++) vector[i] = typeof list[i] === "number" ? (list[i] as number) : Number.NaN;
+      used += vector.length;
+      return vector;
+    },
   };
 }
 

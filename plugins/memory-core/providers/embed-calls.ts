@@ -83,11 +83,17 @@ const SLAB_NUMBERS = 1024 * 1024;
 /** A piece of memory that is moved as the adapter gave it: larger than any that Node lends out to several. */
 const MOVED_BYTES = 64 * 1024;
 
-/** Brings vectors into few pieces of memory, to be moved: those that fill a large one by themselves stay in it, others are copied into one. */
+/** Share of a large piece that vectors have to fill to be moved with it. Whatever is copied out of a piece leaves it to be collected, which V8 puts off for long. */
+const MOVED_SHARE = 0.25;
+
+/** Brings vectors into few pieces of memory, to be moved: those that fill much of a large one by themselves stay in it, others are copied into one. */
 function packVectors(vectors: readonly Float32Array[]): Float32Array[] {
   const bytes = new Map<ArrayBufferLike, number>();
   for (const { buffer, byteLength } of vectors) bytes.set(buffer, (bytes.get(buffer) ?? 0) + byteLength);
-  const isFull = ({ buffer }: Float32Array) => buffer.byteLength >= MOVED_BYTES && bytes.get(buffer) === buffer.byteLength;
+  const isFull = ({ buffer }: Float32Array) => {
+    const { byteLength } = buffer;
+    return byteLength >= MOVED_BYTES && (bytes.get(buffer) ?? 0) >= byteLength * MOVED_SHARE;
+  };
   const all = new Float32Array(vectors.reduce((sum, vector) => sum + (isFull(vector) ? 0 : vector.length), 0));
   let used = 0;
   return vectors.map((vector) => {
