@@ -3,9 +3,9 @@ import { commonErrors, isSvcError, messageOf, SvcError } from "../../sdk/errors.
 import type { CliContext, CliTarget, CliValues } from "../../sdk/types/cli.ts";
 import type { GatewayMaker, RunningGateway } from "../boot/running-gateway.ts";
 import { freePort } from "../process/free-port.ts";
+import { limitHeapGrowth } from "../process/heap-growth.ts";
 import type { RootLogger } from "../process/logger.ts";
 import type { ProfilePaths } from "../process/paths.ts";
-import { limitHeapGrowth } from "../process/heap-growth.ts";
 import { findPortHolders } from "../process/port-holders.ts";
 import type { StandardOutput } from "../process/standard-streams.ts";
 import type { StartFlags } from "../process/start-flags.ts";
