@@ -68,7 +68,7 @@ const SLAB_VECTORS = 32;
 export interface VectorDecoder {
   /** @returns undefined for a text that is no vector in base64 */
   fromText(text: string): Float32Array | undefined;
-  /** What is no number becomes NaN, for `checkedVectors` to find. */
+  /** Decodes a list; NaN takes the place of an item that is no number, for `checkedVectors` to find. */
   fromNumbers(list: readonly unknown[]): Float32Array;
 }
 

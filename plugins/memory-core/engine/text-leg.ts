@@ -67,7 +67,7 @@ export function findByWords(scope: TextLegScope, question: TextQuestion): { rows
   return { rows: ranked(bestFirst(mergeRows(strict, loose))), isCut };
 }
 
-/** Whether each keyword is in too many chunks to weigh anything. */
+/** Tells whether each keyword is in too many chunks to weigh anything. */
 function areIdle({ groups }: KeywordPlan, chunks: number): boolean {
   return groups.length > 0 && groups.every(({ passages }) => passages > Math.max(RANKED_WHOLE, chunks * IDLE_SHARE));
 }
