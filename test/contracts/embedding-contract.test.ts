@@ -103,6 +103,7 @@ test.each([
   expect(await outcomeOf(embeddingCases(createRemoteAdapter({ trusting: true }), { context }), expected)).toEqual(expect.any(String));
 });
 
+const owned = "vectors of documents are given away: what becomes of their memory changes no later answer";
 const whole = "vectors are finite, of one length, and of the length and norm it declares";
 
 test.each<[string, EmbeddingAdapter, string]>([
@@ -126,6 +127,30 @@ test.each<[string, EmbeddingAdapter, string]>([
     "gives every text the same vector",
     changed((own) => ({ embedBatch: (t) => own.embedBatch(t.map(() => "same")) })),
     "one vector per text, in the order of the texts",
+  ],
+  [
+    "keeps the vectors that it gave",
+    changed((own) => {
+      const kept = new Map<string, Promise<Float32Array>>();
+      const once = (text: string) => kept.get(text) ?? (kept.set(text, own.embedQuery(text)).get(text) as Promise<Float32Array>);
+      return { embedBatch: (t) => Promise.all(t.map(once)) };
+    }),
+    owned,
+  ],
+  [
+    "lends the memory that it works in",
+    changed((own) => {
+      const scratch = new Float32Array(100_000);
+      return {
+        embedBatch: async (t) => {
+          const vectors = await own.embedBatch(t);
+          const size = vectors[0]?.length ?? 0;
+          for (const [i, vector] of vectors.entries()) scratch.set(vector, i * size);
+          return vectors.map((_, i) => scratch.subarray(i * size, (i + 1) * size));
+        },
+      };
+    }),
+    owned,
   ],
   ["declares another length", changed(() => ({ dims: 7 })), whole],
   [

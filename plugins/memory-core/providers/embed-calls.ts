@@ -90,14 +90,14 @@ const MOVED_SHARE = 0.25;
 function packVectors(vectors: readonly Float32Array[]): Float32Array[] {
   const bytes = new Map<ArrayBufferLike, number>();
   for (const { buffer, byteLength } of vectors) bytes.set(buffer, (bytes.get(buffer) ?? 0) + byteLength);
-  const isFull = ({ buffer }: Float32Array) => {
+  const isMoved = ({ buffer }: Float32Array) => {
     const { byteLength } = buffer;
     return byteLength >= MOVED_BYTES && (bytes.get(buffer) ?? 0) >= byteLength * MOVED_SHARE;
   };
-  const all = new Float32Array(vectors.reduce((sum, vector) => sum + (isFull(vector) ? 0 : vector.length), 0));
+  const all = new Float32Array(vectors.reduce((sum, vector) => sum + (isMoved(vector) ? 0 : vector.length), 0));
   let used = 0;
   return vectors.map((vector) => {
-    if (isFull(vector)) return vector;
+    if (isMoved(vector)) return vector;
     all.set(vector, used);
     used += vector.length;
     return all.subarray(used - vector.length, used);
