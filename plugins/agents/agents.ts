@@ -109,6 +109,7 @@ export function createAgents(ctx: PluginContext): AgentsPlugin {
     leftOut: new LeftOut(),
     runs: new LiveRuns(),
     traces: new TraceLog({ store, clock: ctx.clock, logger: ctx.logger }),
+    copies: new Set(),
     redact: gateway.redact,
   };
   const runner = new Runner(kit, gateway);

@@ -57,6 +57,33 @@ export const agentErrors = defineErrors({
     details: "TOO_MANY_SUBSCRIPTIONS",
   },
   "unknown-session": { message: "No session found: {key}", http: 404, rpc: "INVALID_REQUEST" },
+  "unknown-message": {
+    message: "session {key} has no message {seq}; chat.history shows the numbers of its messages as __svc.seq",
+    http: 404,
+    rpc: "INVALID_REQUEST",
+    details: "UNKNOWN_MESSAGE",
+  },
+  "message-unanswered": {
+    message:
+      "session {key} cannot be forked at message {seq} yet: an earlier one is still being answered; try again once it is, or stop it",
+    http: 409,
+    rpc: "UNAVAILABLE",
+    details: "MESSAGE_UNANSWERED",
+    retryable: true,
+  },
+  "too-many-branches": {
+    message: "session {key} cannot be forked: its conversation has {limit} branches already; delete one first",
+    http: 409,
+    rpc: "INVALID_REQUEST",
+    details: "TOO_MANY_BRANCHES",
+  },
+  "fork-incomplete": {
+    message: "session {key} was not forked: its messages changed while they were copied; try again",
+    http: 409,
+    rpc: "UNAVAILABLE",
+    details: "FORK_INCOMPLETE",
+    retryable: true,
+  },
   "session-mismatch": {
     message: 'sessionId belongs to session "{actual}", but "{key}" was named; send only one of them',
     http: 400,

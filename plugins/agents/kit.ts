@@ -54,6 +54,8 @@ export interface Kit {
   readonly leftOut: LeftOut;
   readonly runs: LiveRuns;
   readonly traces: TraceLog;
+  /** Transcripts that are being copied: no session has them yet, and nobody may clear them away. */
+  readonly copies: Set<string>;
   /** A text without secrets. */
   redact(text: string): Promise<string>;
 }

@@ -40,11 +40,13 @@ export interface ErrorDetailsByCode {
   DEVICE_NOT_OWN: unknown;
   DRAINING: unknown;
   EMPTY_RESPONSE: unknown;
+  FORK_INCOMPLETE: unknown;
   INTERNAL: unknown;
   INTERRUPTED: unknown;
   INVALID_MODEL: { model?: string; closest?: string };
   INVALID_REQUEST: unknown;
   MEMORY_PRESSURE: unknown;
+  MESSAGE_UNANSWERED: unknown;
   MISSING_SCOPE: { missingScope?: string; requiredScopes?: Array<string> };
   MODEL_CANNOT_READ: unknown;
   MODEL_NOT_ALLOWED: { model?: string; agentId?: string };
@@ -72,6 +74,7 @@ export interface ErrorDetailsByCode {
   STORAGE_BUSY: unknown;
   STORAGE_UNAVAILABLE: { reason?: string };
   TIMEOUT: unknown;
+  TOO_MANY_BRANCHES: unknown;
   TOO_MANY_SUBSCRIPTIONS: unknown;
   TRACE_MISSING: unknown;
   TURN_LIMIT: unknown;
@@ -79,6 +82,7 @@ export interface ErrorDetailsByCode {
   UNKNOWN_CHANNEL: { channel?: string };
   UNKNOWN_DEVICE_ID: unknown;
   UNKNOWN_DEVICE_ROLE: { role?: string };
+  UNKNOWN_MESSAGE: unknown;
   UNKNOWN_REQUEST_ID: unknown;
   proxy_attribution_required: { authReason?: string };
 }

@@ -48,6 +48,8 @@ export interface SessionRow {
   lastRoute?: MessageRoute;
   /** The session it was made from. */
   parentSessionKey?: string;
+  /** Transcripts that its own begins with, when it was forked. */
+  branch?: SessionBranch;
   /** The session whose run made it. */
   spawnedBy?: string;
   /** Tokens of all requests of this transcript. */
@@ -60,6 +62,26 @@ export interface SessionRow {
   archived: boolean;
   pinned: boolean;
   unread: boolean;
+}
+
+/** Origin of a forked transcript. */
+export interface SessionBranch {
+  /** `sessionId` of the transcript that the first fork was made of. */
+  root: string;
+  /** Forks that led to it, the oldest first; each begins behind the one before it. */
+  path: BranchPoint[];
+}
+
+/** Place where a transcript goes on differently from the one it was forked from. */
+export interface BranchPoint {
+  /** The transcript it was forked from. */
+  sessionId: string;
+  /** Record of that transcript in whose place it goes on. */
+  seq: number;
+  /** First record of its own. */
+  at: number;
+  /** Time of the fork, epoch ms. */
+  ts: number;
 }
 
 /** One part of a transcript record. */

@@ -42,11 +42,13 @@ describe("the scope of every method", () => {
     const due =
       words(`audit.list audit.verify channels.login device.pair.invite device.pair.uninvite commands.list gateway.doctor mcp.status mcp.reconnect mcp.served mcp.login.start mcp.login.finish mcp.logout mcp.revoke memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview
       memory.dreaming.run memory.dreaming.promote memory.dreaming.backfill memory.dreaming.repair memory.get memory.files.get memory.files.set plugins.dev plugins.install plugins.uninstall sessions.cleanup messaging.pairing.revoke messaging.queue.drop messaging.queue.list messaging.queue.retry
-      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions sessions.explain runs.replay`);
+      webhooks.list webhooks.recent webhooks.show webhooks.retry webhooks.drop webhooks.test models.status models.test models.set usage.summary usage.sessions sessions.explain sessions.fork sessions.branches runs.replay`);
     const readable = words(
-      "commands.list usage.summary usage.sessions mcp.status mcp.served memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview memory.get memory.files.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain",
+      "commands.list usage.summary usage.sessions mcp.status mcp.served memory.dreaming.status memory.dreaming.candidates memory.dreaming.preview memory.get memory.files.get models.status messaging.queue.list webhooks.list webhooks.recent webhooks.show sessions.explain sessions.branches",
     );
-    const writable = words("models.test runs.replay messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test");
+    const writable = words(
+      "models.test runs.replay sessions.fork messaging.queue.drop messaging.queue.retry webhooks.retry webhooks.drop webhooks.test",
+    );
     const scopeOf = (name: string) => {
       if (/^(messaging\.pairing\.revoke|device\.pair\.(un)?invite)$/.test(name)) return "pairing";
       return readable.includes(name) ? "read" : writable.includes(name) ? "write" : "admin";
@@ -136,6 +138,8 @@ describe("a bound of a param holds at the limit and not one past it:", () => {
     ]),
     ["sessions.send", "idempotencyKey", { key: "main", message: "m" }, [text(1), text(256)], ["", text(257)]],
     ["sessions.create", "idempotencyKey", {}, [text(1), text(256)], ["", text(257)]],
+    ["sessions.fork", "idempotencyKey", { key: "main", seq: 1 }, [text(1), text(256)], ["", text(257)]],
+    ["sessions.fork", "seq", { key: "main" }, [1, Number.MAX_SAFE_INTEGER], [0, 1.5]],
     ["tools.invoke", "idempotencyKey", { name: "n" }, [text(1), text(256)], ["", text(257)]],
     ["plugins.setEnabled", "idempotencyKey", { pluginId: "p", enabled: true }, [text(1), text(256)], ["", text(257)]],
     ["agent", "message", { idempotencyKey: "k" }, ["m"], [""]],

@@ -70,6 +70,29 @@ const reset = defineCommand({
     }),
 });
 
+const fork = defineCommand({
+  path: ["sessions", "fork"],
+  summary: "Make a session of what was said in another before a message",
+  details: "The other session stays as it is. svc sessions show --json has the number of each message as __svc.seq.",
+  examples: [["Ask the second question of a session differently", "svc sessions fork main --before 3"]],
+  positionals: keyArgument,
+  options: {
+    before: { kind: "integer", description: "The first message that is left out", min: 1, placeholder: "number" },
+    label: { kind: "string", description: "Name of the new session", placeholder: "text" },
+    json,
+  },
+  rpc: true,
+  run: (cli, values, [key]) =>
+    cli.withClient(async (client) => {
+      const seq = number(values.before);
+      if (seq === undefined) throw commonErrors.usage({ message: "sessions fork: --before is required" });
+      const answer = await client.request("sessions.fork", { key: required(key), seq, label: text(values.label) });
+      if (cli.json) cli.stdout.json(answer);
+      else cli.stdout.line(`${answer.key}: ${answer.copied} messages of ${answer.entry.parentSessionKey}.`);
+      return 0;
+    }),
+});
+
 const remove = defineCommand({
   path: ["sessions", "delete"],
   summary: "Delete a session",
@@ -134,7 +157,7 @@ const cleanup = defineCommand({
     }),
 });
 
-export default [list, show, reset, remove, exportLines, cleanup];
+export default [list, show, reset, fork, remove, exportLines, cleanup];
 
 function modeOf(config: unknown): string {
   const maintenance = (config as { session?: { maintenance?: { mode?: string } } } | undefined)?.session?.maintenance;

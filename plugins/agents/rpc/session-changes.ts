@@ -11,6 +11,7 @@ import { deleteSession, resetSession } from "../sessions/changes.ts";
 import { compactSession } from "../sessions/compact.ts";
 import { createSession } from "../sessions/create.ts";
 import { existing } from "../sessions/find.ts";
+import { forkSession } from "../sessions/fork.ts";
 import { type MaintenanceReport, maintainSessions } from "../sessions/maintenance.ts";
 import { patchSession } from "../sessions/patch.ts";
 import { wireSession } from "../sessions/wire.ts";
@@ -21,12 +22,21 @@ export function registerSessionChanges(ctx: PluginContext, kit: Kit, runner: Run
   const full = (key: string) => kit.directory.resolve({ sessionKey: key }).sessionKey;
   const path = () => kit.store().status().endpoint;
   const created = createReplays({ monotonic: () => ctx.clock.monotonic() });
+  const forked = createReplays({ monotonic: () => ctx.clock.monotonic() });
   const scopeOf = (message = "") => scopeOfMessage(kit, message);
 
   ctx.registerRpc({
     ...methodOf(servedMethods, "sessions.create"),
     scopeFor: ({ message }) => scopeOf(message),
     handler: (params, call) => created.run(params.idempotencyKey, () => create(params, { call, kit, runner })),
+  });
+  ctx.registerRpc({
+    ...methodOf(servedMethods, "sessions.fork"),
+    handler: ({ key, idempotencyKey, ...wanted }) =>
+      forked.run(idempotencyKey, async () => {
+        const { session, copied } = await forkSession(kit, { ...wanted, key: full(key) });
+        return { ok: true, key: session.key, sessionId: session.sessionId, entry: wireSession(kit, session), copied };
+      }),
   });
   ctx.registerRpc({
     ...methodOf(servedMethods, "sessions.send"),

@@ -4,6 +4,7 @@ import { agentErrors } from "../errors.ts";
 import type { Kit } from "../kit.ts";
 import { servedMethods } from "../protocol/methods.ts";
 import { textOf } from "../runs/transcript.ts";
+import { branchNodes, sharedPoints, toNode } from "../sessions/branches.ts";
 import { visibleText } from "../sessions/display.ts";
 import { findSession } from "../sessions/find.ts";
 import { createSessionLister, type SessionLister } from "../sessions/list.ts";
@@ -44,6 +45,17 @@ export function registerSessionsMethods(ctx: PluginContext, kit: Kit): void {
       // One after the other: the rows of one page at a time are in memory.
       for (const key of params.keys.slice(0, PREVIEW_KEYS)) previews.push(await preview(kit, key, params));
       return { ts: ctx.clock.now(), previews };
+    },
+  });
+  ctx.registerRpc({
+    ...methodOf(servedMethods, "sessions.branches"),
+    handler: async (params) => {
+      const key = kit.directory.resolve({ sessionKey: params.key }).sessionKey;
+      const row = await kit.store().sessions.get(key);
+      if (!row) return { key, points: [] };
+      const nodes = await branchNodes(kit, row);
+      const own = nodes.find((node) => node.key === key) ?? toNode(row);
+      return { key, sessionId: row.sessionId, points: sharedPoints(own, nodes).map((point) => ({ ...point })) };
     },
   });
   registerSubscriptions(ctx, kit, lister);

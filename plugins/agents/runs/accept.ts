@@ -18,6 +18,7 @@ import type { Kit } from "../kit.ts";
 import { runsOf } from "../kit.ts";
 import type { ModelRef } from "../models/choice.ts";
 import { archiveOps } from "../sessions/archive.ts";
+import { leaveBranchOps } from "../sessions/branches.ts";
 import { toAgentError } from "../sessions/commit-for.ts";
 import { type ExpiryReason, expiryOf, resetRuleOf } from "../sessions/expiry.ts";
 import { present } from "../sessions/find.ts";
@@ -147,7 +148,7 @@ async function commitAccepted({ request, options, agent, sessionKey, model }: Ch
     .store()
     .commit([
       session,
-      ...(before && fresh ? await archiveOps(kit, before) : []),
+      ...(before && fresh ? [...(await archiveOps(kit, before)), ...leaveBranchOps(before)] : []),
       ...messages.map((message) => ({ op: "message.append" as const, message })),
       { op: "run.put", run: runRow(run, kit, "queued"), ...(options.cutOff ? { ifState: [options.cutOff.state] } : { ifAbsent: true }) },
       ...takeOps(events),

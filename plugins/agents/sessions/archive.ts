@@ -14,9 +14,13 @@ export interface ArchiveNote {
 
 /** Remembers, in the commit that takes a transcript from its session, since when it is an archive. A transcript without a message leaves nothing. */
 export async function archiveOps({ store, ctx }: Pick<Kit, "store" | "ctx">, row: SessionRow): Promise<StoreOp[]> {
-  if ((await store().messages.count(row.sessionId)) === 0) return [];
-  const note: ArchiveNote = { sessionKey: row.key, agentId: row.agentId, at: ctx.clock.now() };
-  return [{ op: "kv.put", scope: SCOPE, key: row.sessionId, value: note }];
+  return (await store().messages.count(row.sessionId)) === 0 ? [] : [archiveOp(row, ctx.clock.now())];
+}
+
+/** Remembers since when a transcript has no session. */
+export function archiveOp({ key: sessionKey, agentId, sessionId }: SessionRow, at: number): StoreOp {
+  const note: ArchiveNote = { sessionKey, agentId, at };
+  return { op: "kv.put", scope: SCOPE, key: sessionId, value: note };
 }
 
 export async function archiveNote({ store }: Pick<Kit, "store">, sessionId: string): Promise<ArchiveNote | undefined> {

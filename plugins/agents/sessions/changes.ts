@@ -4,6 +4,7 @@ import { type Kit, runsOf } from "../kit.ts";
 import { tellNewTranscript } from "../runs/accept.ts";
 import type { Runner } from "../runs/runner.ts";
 import { archiveOps } from "./archive.ts";
+import { leaveBranchOps } from "./branches.ts";
 import { commitFor } from "./commit-for.ts";
 import { freshSession, newSession } from "./row.ts";
 
@@ -21,7 +22,7 @@ export async function resetSession(
     const session = before ? freshSession(before, now) : newSession(key, options.create?.agentId ?? kit.directory.defaultId, now);
     await commitFor(key, kit, [
       { op: "session.put", session, ...(before ? { expectedSessionId: before.sessionId } : { ifAbsent: true }) },
-      ...(before ? await archiveOps(kit, before) : []),
+      ...(before ? [...(await archiveOps(kit, before)), ...leaveBranchOps(before)] : []),
       ...(options.more ?? []),
     ]);
     kit.events.sessionChanged(session, { reason: before ? "reset" : "create" });
@@ -47,6 +48,7 @@ export async function deleteSession(
     await Promise.all(active.map((run) => run.done));
     await commitFor(key, kit, [
       { op: "session.delete", key, deleteTranscript: params.deleteTranscript, expectedSessionId: row.sessionId },
+      ...leaveBranchOps(row),
       ...(params.deleteTranscript ? await kit.traces.dropOps({ sessionId: row.sessionId }) : await archiveOps(kit, row)),
     ]);
     kit.events.sessionGone(row);

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isSvcError, mainSessionKey, type SessionRow, type SvcConfig } from "svc/sdk";
 import { type Kit, runsOf } from "../kit.ts";
 import { archiveNote, forgetArchiveOp } from "./archive.ts";
+import { leaveBranchOps } from "./branches.ts";
 import { isStatelessKey } from "./stateless-key.ts";
 
 /** The session of a request that has none of its own is kept this long: far longer than a response can be continued (30 min). */
@@ -119,13 +120,18 @@ async function removeSession(pass: Pass, row: SessionRow): Promise<boolean> {
 }
 
 /** False for a session that got an event, or another transcript, since it was read, or has a run. */
-async function deleteUnused(kit: Pick<Kit, "store">, { key, sessionId, lastRunId }: SessionRow): Promise<boolean> {
+async function deleteUnused(kit: Pick<Kit, "store">, row: SessionRow): Promise<boolean> {
+  const { key, sessionId, lastRunId } = row;
   // The run of a single request goes with it: after a day nobody repeats it.
   const run = lastRunId !== undefined && isStatelessKey(key) ? [{ op: "run.delete" as const, runId: lastRunId }] : [];
   try {
     await kit
       .store()
-      .commit([{ op: "session.delete", key, deleteTranscript: false, expectedSessionId: sessionId, ifNoEvents: true }, ...run]);
+      .commit([
+        { op: "session.delete", key, deleteTranscript: false, expectedSessionId: sessionId, ifNoEvents: true },
+        ...run,
+        ...leaveBranchOps(row),
+      ]);
     return true;
   } catch (error) {
     if (isSvcError(error, "events-waiting") || isSvcError(error, "session-changed") || isSvcError(error, "run-state")) return false;
@@ -169,9 +175,9 @@ async function* archives({ kit, signal }: Pass): AsyncGenerator<Archive> {
   }
 }
 
-/** A run that began before the reset still writes to it. */
+/** A run that began before the reset still writes to it, or it is becoming a session. */
 function isBusy(kit: Kit, sessionId: string): boolean {
-  return [...kit.runs.values()].some((run) => run.sessionId === sessionId);
+  return kit.copies.has(sessionId) || [...kit.runs.values()].some((run) => run.sessionId === sessionId);
 }
 
 async function pruneTranscript({ kit, signal }: Pass, sessionId: string): Promise<void> {

@@ -13,7 +13,7 @@ export interface RowFacts {
 }
 
 /** The row as it goes over the wire. */
-export function toWireSession({ costNanos, ...row }: SessionRow, { activeRunIds, now, contextTokens }: RowFacts): JsonObject {
+export function toWireSession({ costNanos, branch: _, ...row }: SessionRow, { activeRunIds, now, contextTokens }: RowFacts): JsonObject {
   const modelProvider = row.model === undefined ? undefined : splitRef(row.model)?.provider;
   const hasActiveRun = activeRunIds.length > 0;
   return {

@@ -80,6 +80,27 @@ export const sessionsMethods = {
       idempotencyKey: idempotencyKey.optional(),
     }),
   ),
+  "sessions.fork": methodSpec(
+    "write",
+    "new session with the messages before one of another, and its settings; what is sent to it takes the place of that message",
+    z.strictObject({
+      key: sessionKey,
+      seq: z
+        .number()
+        .int()
+        .min(1)
+        .max(Number.MAX_SAFE_INTEGER)
+        .describe("the message that is not part of it any more, as `__svc.seq` of the history"),
+      label: label.optional(),
+      expectedSessionId,
+      idempotencyKey: idempotencyKey.optional(),
+    }),
+  ),
+  "sessions.branches": methodSpec(
+    "read",
+    "messages of a session in whose place forked sessions have others",
+    z.strictObject({ key: sessionKey }),
+  ),
   "sessions.send": methodSpec(
     "write",
     "`chat.send` to a session that exists",

@@ -23,6 +23,14 @@ const preview = z.object({
   items: z.array(z.object({ role: z.enum(["user", "assistant"]), text: z.string() })),
 });
 
+const branchPoint = z.object({
+  seq: z.number().int().min(1).describe("of the first message of this session that the others do not have"),
+  current: count.describe("index of its own branch"),
+  branches: z
+    .array(z.object({ key: sessionKey, seq: z.number().int().min(1).describe("of that message in its session"), updatedAt: epochMs }))
+    .describe("the oldest first; `key`: the session of it that was used last"),
+});
+
 const subscribed = z.object({ subscribed: z.boolean(), key: sessionKey });
 
 /** Answers about sessions. */
@@ -41,6 +49,18 @@ export const sessionsResults = {
     entry: sessionRow,
     runStarted: z.boolean(),
     runId: runId.exactOptional(),
+  }),
+  "sessions.fork": z.object({
+    ok: z.literal(true),
+    key: sessionKey,
+    sessionId: z.string(),
+    entry: sessionRow,
+    copied: count.describe("messages it begins with"),
+  }),
+  "sessions.branches": z.object({
+    key: sessionKey,
+    sessionId: z.string().exactOptional().describe("of the transcript that `points` are about; absent: there is no such session"),
+    points: z.array(branchPoint).describe("only those with more than one branch, in the order of the transcript"),
   }),
   "sessions.send": chatStarted,
   "sessions.abort": z.object({
