@@ -262,7 +262,7 @@ test("a failed run says why, also after a reload, and a question can be asked ag
   await last.getByRole("button", { name: "More about this answer" }).click();
   await page.getByRole("menuitem", { name: "Edit and ask again" }).click();
   await expect.poll(() => field(page).inputValue()).toBe("a good one");
-  await page.getByText("What you send is put at the end; this answer stays.").waitFor();
+  await page.getByText("What you send begins a branch; this answer stays in the other one.").waitFor();
 });
 
 test("a message whose files were lost with a reload is not sent without them", async () => {

@@ -13,6 +13,7 @@ import { isFromPerson, mergeMessages } from "./turns.js";
  *
  * @typedef {import("./turns.js").Message} Message
  * @typedef {import("./turns.js").LiveRun} LiveRun
+ * @typedef {import("./turns.js").BranchPoint} BranchPoint
  * @typedef {ReturnType<typeof create>} Chat
  */
 
@@ -33,6 +34,7 @@ onOnline(() => {
   for (const chat of chats.values()) void join(chat);
 });
 onEvent("sessions.changed", (event) => {
+  for (const one of chats.values()) if (changesBranches(one, event)) void readBranches(one);
   const chat = chats.get(event.sessionKey);
   if (chat && (event.reason === "reset" || event.reason === "delete")) refresh(chat).catch((error) => showError(chat, error));
 });
@@ -55,6 +57,8 @@ function create(key) {
     sessionId: /** @type {string | undefined} */ (undefined),
     total: signal(0),
     hasOlder: signal(false),
+    /** Messages that forked sessions have others in the place of. */
+    branches: signal(/** @type {BranchPoint[]} */ ([])),
     isLoaded: signal(false),
     isLoadingOlder: signal(false),
     /** The messages were kept by this browser, with gaps towards what is stored. */
@@ -109,11 +113,26 @@ async function join(chat) {
   try {
     await request("sessions.messages.subscribe", { key: chat.key });
     await refresh(chat);
+    void readBranches(chat);
     const row = sessionRow(chat.key);
     if (row?.unread) await patchSession(row, { unread: false }).catch(() => undefined);
   } catch (error) {
     showError(chat, error);
   }
+}
+
+/** Without an answer the chat is read as if it had none. @param {Chat} chat */
+async function readBranches(chat) {
+  const answer = await request("sessions.branches", { key: chat.key }).catch(() => undefined);
+  chat.branches.value = answer?.points ?? [];
+}
+
+/** A session of the same conversation was forked, is gone, or has begun anew. @param {Chat} chat @param {{ reason?: string, sessionKey: string, session?: { parentSessionKey?: string } }} event */
+function changesBranches({ key, branches }, { reason, sessionKey, session }) {
+  if (reason === "create")
+    return session?.parentSessionKey !== undefined && (branches.value.length > 0 || session.parentSessionKey === key);
+  const isGone = reason === "delete" || reason === "reset";
+  return isGone && (sessionKey === key || branches.value.some((point) => point.branches.some((one) => one.key === sessionKey)));
 }
 
 /** A lost connection is told by the header. @param {Chat} chat @param {unknown} error */

@@ -1,4 +1,3 @@
-import { texts } from "../texts/chat.js";
 import { settle } from "./chat.js";
 import { noteFailure } from "./chat-runs.js";
 import { onOnline, request } from "./conn.js";
@@ -45,7 +44,7 @@ async function deliver(key) {
 /** @param {string} key */
 async function attachmentsOf(key) {
   const files = heldFiles(key);
-  if (!files) throw new Error(texts.pageReloadedBefore);
+  if (!files) throw new Error((await import("../texts/chat-more.js")).texts.pageReloadedBefore);
   const { encode } = await import("./attaching.js");
   return encode(files);
 }

@@ -1,4 +1,4 @@
-import { texts } from "../texts/chat.js";
+import { texts } from "../texts/chat-more.js";
 
 /**
  * Why a run left no answer, in words. Pure.
@@ -22,7 +22,7 @@ export function outcomeWords(outcome) {
       text: stopReason === "merged" ? texts.answeredTogetherAnother : texts.endedWithoutAnswer,
     };
   if (code === "INTERRUPTED") return { level: "bad", text: texts.gatewayStoppedDuring };
-  if (code === "ABORTED") return { level: "info", text: error ? texts.stopped(error) : texts.stoppedBeforeThere };
+  if (code === "ABORTED") return { level: "info", text: error ? texts.stoppedBecause(error) : texts.stoppedBeforeThere };
   if (code === "TIMEOUT") return { level: "bad", text: texts.runTookToo(error ? `: ${error}` : ".") };
   if (status === "error" && error) return { level: "bad", text: texts.runFailedOf(error) };
   return { level: "bad", text: texts.questionGotNo };

@@ -132,7 +132,36 @@ export const texts = {
   askAgain: "Ask again",
   filesNotHere: "The files are not here any more",
   filesTooLarge: "Its files are too large to be kept here: attach them again",
-  questionFieldYou: "The question is in the field. What you send is put at the end; this answer stays.",
+  questionFieldYou: "The question is in the field. What you send begins a branch; this answer stays in the other one.",
+  messageNotConversation: "That message is not in this conversation",
+  waiting: "Waiting for its turn",
+  waitingNext: "Waiting for its turn: next",
+  /** @param {number} place */
+  waitingAt: (place) => `Waiting for its turn: number ${place}`,
+  editingEarlier: "You edit an earlier question. What you send begins a branch in its place.",
+  makingBranch: "Making a branch…",
+  endInstead: "Put it at the end instead",
+  /** @param {string} error */
+  noBranch: (error) => `There is no branch yet, and nothing was sent. ${error}`,
+  /** @param {{ at: number, of: number }} place */
+  branchOf: ({ at, of }) => `Branch ${at} of ${of}`,
+  previousBranch: "Previous branch",
+  nextBranch: "Next branch",
+  firstBranch: "This is the first branch",
+  lastBranch: "This is the last branch",
+  pageReloadedBefore: "The page was reloaded before its files had left. Press Edit and attach them again.",
+  answeredTogetherAnother: "Answered together with another message.",
+  endedWithoutAnswer: "It ended without an answer to show.",
+  gatewayStoppedDuring: "The gateway stopped during this answer.",
+  /** @param {string} error */
+  stoppedBecause: (error) => `Stopped: ${error}`,
+  stoppedBeforeThere: "Stopped before there was an answer.",
+  /** @param {string} what */
+  runTookToo: (what) => `The run took too long${what}`,
+  /** @param {string} error */
+  runFailedOf: (error) => `The run failed: ${error}`,
+  questionGotNo: "This question got no answer; why is not known any more.",
+  looked: "Looked at",
   questionFieldFiles: "The question is in the field. Its files were too large to be kept here: attach them again.",
   filesTooLargeKept: "Its files are too large to be kept here: use Edit and ask again",
   moreAboutAnswer: "More about this answer",

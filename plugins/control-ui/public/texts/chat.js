@@ -6,22 +6,6 @@ export const texts = {
   /** @param {{ used: string, most: string, more: string }} of */
   tokensLastRequest: ({ used, most, more }) => `${used} of ${most} tokens in the last request and its answer${more}`,
   olderMessagesWill: "; older messages will be summed up soon",
-  pageReloadedBefore: "The page was reloaded before its files had left. Press Edit and attach them again.",
-  answeredTogetherAnother: "Answered together with another message.",
-  endedWithoutAnswer: "It ended without an answer to show.",
-  gatewayStoppedDuring: "The gateway stopped during this answer.",
-  /** @param {string} error */
-  stopped: (error) => `Stopped: ${error}`,
-  stoppedBeforeThere: "Stopped before there was an answer.",
-  /** @param {string} what */
-  runTookToo: (what) => `The run took too long${what}`,
-  /** @param {string} error */
-  runFailedOf: (error) => `The run failed: ${error}`,
-  questionGotNo: "This question got no answer; why is not known any more.",
-  waiting: "Waiting for its turn",
-  waitingNext: "Waiting for its turn: next",
-  /** @param {number} place */
-  waitingAt: (place) => `Waiting for its turn: number ${place}`,
   moreAboutConversation: "More about this conversation",
   contextUsed: "Context used",
   ownModel: "its own model",
@@ -55,8 +39,6 @@ export const texts = {
   loadingEarlierMessages: "Loading earlier messages…",
   earlierMessages: "Earlier messages",
   answeringLabel: "Answering",
-  messageNotConversation: "That message is not in this conversation",
-  looked: "Looked at",
   connectionLostDuring: "The connection was lost during this answer.",
   moreAboutAnswer: "More about this answer",
   copyAnswer: "Copy answer",

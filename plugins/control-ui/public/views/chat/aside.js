@@ -1,13 +1,16 @@
 import { useState } from "preact/hooks";
 import { clock, moment } from "../../core/format.js";
 import { html } from "../../core/html.js";
+import { uniquePlaces } from "../../core/places.js";
+import { placesFound } from "../../core/turns.js";
 import { texts } from "../../texts/chat-more.js";
 import { Open } from "../../ui/icons.js";
 import { LongText } from "../../ui/long-text.js";
+import { Sources } from "../../ui/sources.js";
 
-/** Shows what most turns do not have: events and summaries, names of people on channels, reasoning. @param {{ part: "system" | "sender" | "reasoning", [prop: string]: any }} props */
+/** Shows what most turns do not have: events and summaries, names of people on channels, reasoning, places that an answer does not cite. @param {{ part: "system" | "sender" | "reasoning" | "found", [prop: string]: any }} props */
 export default function Aside({ part, ...props }) {
-  const View = { system: System, sender: Sender, reasoning: Reasoning }[part];
+  const View = { system: System, sender: Sender, reasoning: Reasoning, found: Found }[part];
   return html`<${View} ...${props} />`;
 }
 
@@ -39,4 +42,17 @@ function Reasoning({ item: { text, isStreaming, isSealed } }) {
     <summary><span class="turnable"><${Open} /></span>${isStreaming ? html`<i class="dot busy"></i><span>${texts.thinking}</span>` : html`<span>${texts.thought}</span>`}</summary>
     ${isOpen && html`<${LongText} text=${text || (isSealed ? texts.vendorModelKeeps : "…")} />`}
   </details>`;
+}
+
+/** Places shown below an answer that cites none itself. */
+const MAX_FOUND = 4;
+
+/** Shows the hits of a turn's searches, for an answer that cites no source itself. @param {{ turn: import("../../core/turns.js").Turn, agentId: string }} props */
+function Found({ turn, agentId }) {
+  const written = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
+  if (written.length === 0 || written.some((text) => text.includes("#L"))) return null;
+  const places = uniquePlaces(placesFound(turn)).slice(0, MAX_FOUND);
+  return places.length === 0
+    ? null
+    : html`<div class="found"><p class="muted small">${texts.looked}</p><${Sources} places=${places} agentId=${agentId} /></div>`;
 }

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { attach, attachedTo, takeAttached } from "../../core/attached.js";
 import { stop } from "../../core/chat-runs.js";
 import { send } from "../../core/delivery.js";
-import { readDraft, writeDraft } from "../../core/drafts.js";
+import { readDraft, readEdit, writeDraft } from "../../core/drafts.js";
 import { html } from "../../core/html.js";
 import { isCoarse } from "../../core/look.js";
 import { isOutboxFull } from "../../core/outbox.js";
@@ -13,25 +13,28 @@ import { takesAudio } from "../../core/who-answers.js";
 import { texts } from "../../texts/chat.js";
 import { Button } from "../../ui/button.js";
 import { Plus, Send, Stop } from "../../ui/icons.js";
-import { Later } from "../../ui/later.js";
+import { Later, withModule } from "../../ui/later.js";
 import { followSent } from "./follow.js";
 
 /** @typedef {import("../../core/chat.js").Chat} Chat */
 /** @typedef {import("../../core/attached.js").Attached} Attached */
+/** @typedef {import("../../core/drafts.js").Edit & { isSending?: boolean, error?: string }} Editing */
 
-const handed = signal(/** @type {{ text: string, files: Attached[] } | undefined} */ (undefined));
+const handed = signal(/** @type {{ text: string, files: Attached[], edit?: Editing | undefined } | undefined} */ (undefined));
+const editing = () => import("./editing.js");
 const tray = () => import("./tray.js");
 const completion = () => import("./completion.js");
 const voice = () => import("./voice.js");
 
-/** Puts a text into the composer for the person to send. @param {string} text @param {Attached[]} [files] */
-export function fillComposer(text, files = []) {
-  handed.value = { text, files };
+/** Puts a text into the composer for the person to send. @param {string} text @param {Attached[]} [files] @param {Editing} [edit] the earlier question that it is to be asked in the place of */
+export function fillComposer(text, files = [], edit) {
+  handed.value = { text, files, edit };
 }
 
 /** @param {{ chat: Chat }} props */
 export function Composer({ chat }) {
   const [text, setText] = useState(() => readDraft(chat.key));
+  const [edit, setEdit] = useState(() => /** @type {Editing | undefined} */ (readEdit(chat.key)));
   /** Files that were picked, pasted or dropped and are not looked at yet. */
   const [picked, setPicked] = useState(/** @type {File[] | undefined} */ (undefined));
   const field = useField(chat, text);
@@ -43,13 +46,17 @@ export function Composer({ chat }) {
   const files = attachedTo(chat.key);
   const isEmpty = text.trim() === "" && files.length === 0;
 
-  /** @param {string} next */
-  const change = (next) => {
+  /** @param {string} next @param {Editing | undefined} of */
+  const fill = (next, of) => {
     setText(next);
-    writeDraft(chat.key, next);
+    setEdit(of);
+    writeDraft(chat.key, next, of);
   };
+  /** @param {string} next */
+  const change = (next) => fill(next, edit);
   const submit = () => {
     if (isEmpty || blocked) return;
+    if (edit) return withModule(editing, ({ askInBranch }) => askInBranch(chat, edit, { text, setEdit }));
     send(chat.key, text.trim(), takeAttached(chat.key));
     recalled.current = -1;
     change("");
@@ -66,7 +73,7 @@ export function Composer({ chat }) {
 
   useEffect(() => {
     if (!handed.value) return;
-    change(handed.value.text);
+    fill(handed.value.text, handed.value.edit);
     if (handed.value.files.length > 0) attach(chat.key, handed.value.files);
     handed.value = undefined;
     field.current?.focus();
@@ -97,12 +104,13 @@ export function Composer({ chat }) {
     submit();
   }} onDragOver=${(/** @type {DragEvent} */ e) => e.dataTransfer?.types.includes("Files") && e.preventDefault()}
     onDrop=${(/** @type {DragEvent} */ e) => take(e.dataTransfer?.files, e)}>
+    ${edit && html`<${Later} load=${editing} edit=${edit} onEnd=${() => fill(text, undefined)} />`}
     ${isCommand && html`<${Later} load=${completion} text=${text} field=${field} keys=${keysOfList} onChoose=${change} />`}
     ${(picked || files.length > 0) && html`<${Later} load=${tray} chat=${chat} files=${files} picked=${picked} onTaken=${() => setPicked([])} />`}
     ${takesAudio(chat.key) && html`<${Later} load=${voice} part="state" chat=${chat} />`}
     <div class="box">
       <${AddButton} chat=${chat} onPick=${take} />
-      <textarea dir="auto" ref=${field} rows="1" aria-label=${texts.message} placeholder=${texts.message} value=${text} enterkeyhint=${isCoarse.value ? "enter" : "send"}
+      <textarea dir="auto" ref=${field} rows="1" aria-label=${texts.message} placeholder=${texts.message} value=${text} readonly=${edit?.isSending} enterkeyhint=${isCoarse.value ? "enter" : "send"}
         onInput=${(/** @type {any} */ e) => change(e.currentTarget.value)} onKeyDown=${key}
         onPaste=${(/** @type {ClipboardEvent} */ e) => take(e.clipboardData?.files, e)}></textarea>
       <${Buttons} chat=${chat} running=${running} isEmpty=${isEmpty} blocked=${blocked} />

@@ -1,14 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { placed } from "../../core/asked-facts.js";
-import { findMessage, isReadable, loadOlder, reload, trimOlder } from "../../core/chat.js";
+import { loadOlder, reload, trimOlder } from "../../core/chat.js";
 import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
 import { approvals, isOnline, lastOnlineAt, now } from "../../core/store.js";
 import { daysOf } from "../../core/turn-days.js";
-import { turnKeyOf, turnsOf } from "../../core/turns.js";
+import { pointsByTurn, turnsOf } from "../../core/turns.js";
 import { texts } from "../../texts/chat.js";
-import { announce } from "../../ui/announce.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";
 import { Later, prefetch } from "../../ui/later.js";
@@ -17,6 +16,7 @@ import { Block } from "./block.js";
 import { useFollowing } from "./follow.js";
 import { asked, TurnView, tool } from "./turn.js";
 
+const finding = () => import("./finding.js");
 const start = () => import("./start.js");
 
 /** Turns per block; a block far from the view is replaced by its height. Few enough to be drawn between two frames, on a slow machine too. */
@@ -35,7 +35,8 @@ export function Transcript({ chat, message }) {
   const live = chat.live.value;
   const turns = useMemo(() => turnsOf({ messages, live, outgoing }), [messages, live, outbox.value]);
   const { isFollowing, toEnd, toTurn } = useFollowing(scroller, chat, { onNearTop: () => loadOlder(chat), onEnd: () => trimOlder(chat) });
-  const shown = useShownTurn(chat, message, toTurn);
+  const [shown, setShown] = useState("");
+  const branches = useMemo(() => pointsByTurn(turns, chat.branches.value), [turns, chat.branches.value]);
   const { requests, others } = placed(approvals.value, chat.key, live);
   const isBusy = live.length + outgoing.length > 0;
   useEffect(() => void (isBusy && prefetch(tool)), [isBusy]);
@@ -54,7 +55,7 @@ export function Transcript({ chat, message }) {
     html`<${Block} key=${block.id} id=${block.id} turn=${block.list[0]?.key} heights=${heights} isKept=${isBlockHeld(block)} root=${scroller} estimate=${estimateOf([block])} draw=${() =>
       block.list.map(
         (turn) =>
-          html`<${TurnView} key=${turn.key} turn=${turn} heading=${headings.get(turn.key)} chat=${chat} requests=${turn.isLive ? requests : undefined} isShown=${turn.key === shown} />`,
+          html`<${TurnView} key=${turn.key} turn=${turn} heading=${headings.get(turn.key)} chat=${chat} requests=${turn.isLive ? requests : undefined} isShown=${turn.key === shown} branch=${branches.get(turn.key)} />`,
       )} />`;
   return html`<div class="transcript-frame">
     <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label=${texts.messages}>
@@ -69,44 +70,13 @@ export function Transcript({ chat, message }) {
             html`<${Block} key=${`${chat.key} ${id}`} id=${id} turn=${list[0]?.list[0]?.key} heights=${heights} kind="chapter" isKept=${list.some(isBlockHeld)} root=${scroller} estimate=${estimateOf(list)} draw=${() =>
               list.map(drawBlock)} />`,
         )}
+        ${(message !== undefined || shown !== "") && html`<${Later} load=${finding} chat=${chat} message=${message} onFound=${setShown} toTurn=${toTurn} />`}
         ${others.length > 0 && html`<${Later} load=${asked} list=${others} />`}
       </div>
     </div>
     <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? texts.answeringLabel : ""}</p>
     ${!isFollowing && turns.length > 0 && html`<${Button} kind="slim latest" icon=${Down} onClick=${toEnd}>${texts.latest}<//>`}
   </div>`;
-}
-
-/**
- * Key of the turn with the message that the address names, once it is found; the view goes there, once. A search that a lost connection
- * or a failed read ended begins again when messages can be read.
- * @param {import("../../core/chat.js").Chat} chat
- * @param {string | undefined} message
- * @param {(turn: string) => void} toTurn
- */
-function useShownTurn(chat, message, toTurn) {
-  const [shown, setShown] = useState("");
-  const isSettled = useRef(false);
-  const canSearch = isReadable(chat);
-  useEffect(() => {
-    isSettled.current = message === undefined;
-    setShown("");
-  }, [chat, message]);
-  useEffect(() => {
-    if (message === undefined || isSettled.current || !canSearch) return undefined;
-    let isWanted = true;
-    void findMessage(chat, message).then((found) => {
-      if (!isWanted || (!found && !isReadable(chat))) return;
-      isSettled.current = true;
-      if (!found) return announce(texts.messageNotConversation);
-      setShown(turnKeyOf(found));
-      toTurn(turnKeyOf(found));
-    });
-    return () => {
-      isWanted = false;
-    };
-  }, [chat, message, canSearch]);
-  return shown;
 }
 
 /**

@@ -1,10 +1,12 @@
 import { retry, send } from "../../core/delivery.js";
 import { html } from "../../core/html.js";
 import { dropOutgoing, heldFiles } from "../../core/outbox.js";
-import { outcomeWords } from "../../core/outcome-facts.js";
+import { outcomeWords, queueWords } from "../../core/outcome-facts.js";
 import { outcomeOf } from "../../core/outcomes.js";
 import { formatRoute } from "../../core/router.js";
+import { sessionRow } from "../../core/sessions.js";
 import { isOnline, readOnlyReason } from "../../core/store.js";
+import { lacksReason } from "../../core/turns.js";
 import { texts } from "../../texts/chat-more.js";
 import { Button } from "../../ui/button.js";
 import { fillComposer } from "./composer.js";
@@ -13,9 +15,9 @@ import { followSent } from "./follow.js";
 /** @typedef {import("../../core/chat.js").Chat} Chat */
 /** @typedef {import("../../core/turns.js").UserItem} UserItem */
 
-/** Shows what went wrong, by its part of a turn. @param {{ part: "unsent" | "reason" | "again", [prop: string]: any }} props */
+/** Shows what went wrong, by its part of a turn. @param {{ part: "unsent" | "ending" | "note", [prop: string]: any }} props */
 export default function Trouble({ part, ...props }) {
-  const View = { unsent: Unsent, reason: Reason, again: AskAgain }[part];
+  const View = { unsent: Unsent, ending: Ending, note: Note }[part];
   return html`<${View} ...${props} />`;
 }
 
@@ -36,6 +38,17 @@ function Unsent({ item }) {
   </div>`;
 }
 
+/** Says of a stored question without an answer that it waits, or why there is none. @param {{ turn: import("../../core/turns.js").Turn, chat: Chat, isBare: boolean }} props `isBare`: nothing came of it */
+function Ending({ turn, chat, isBare }) {
+  const row = sessionRow(chat.key);
+  const question = turn.items.find((item) => item.kind === "user");
+  const place = row?.activeRunIds?.indexOf(turn.key) ?? -1;
+  if (isBare && (question?.state === "sent" || place >= 0)) {
+    return html`<p class="working muted small"><i class="dot busy"></i>${queueWords(place)}</p>`;
+  }
+  return place < 0 && lacksReason(turn) ? html`<${Reason} turn=${turn} chat=${chat} isBare=${isBare} />` : null;
+}
+
 /** @param {{ turn: import("../../core/turns.js").Turn, chat: Chat, isBare: boolean }} props */
 function Reason({ turn, chat, isBare }) {
   const outcome = isOnline.value ? outcomeOf(turn.key).value : undefined;
@@ -53,8 +66,18 @@ function Reason({ turn, chat, isBare }) {
   </div>`;
 }
 
+/** @param {{ item: import("../../core/turns.js").NoteItem, turn: import("../../core/turns.js").Turn, chat: Chat }} props */
+function Note({ item, turn, chat }) {
+  const question = turn.items.find(({ kind }) => kind === "user");
+  const { text = item.retry, parts: files } = question?.kind === "user" ? question : {};
+  return html`<div class=${`note ${item.level}`} role=${item.level === "bad" ? "alert" : undefined}>
+    <p>${item.text}</p>
+    ${item.retry && html`<${AskAgain} question=${text ?? ""} parts=${files} chat=${chat} />`}
+  </div>`;
+}
+
 /** A new run, so a new key: the old one would only repeat its outcome. @param {{ question: string, parts?: UserItem["parts"], chat: Chat }} props */
-export function AskAgain({ question, parts = [], chat }) {
+function AskAgain({ question, parts = [], chat }) {
   const files = filesOf(parts);
   const again = () => {
     send(chat.key, question, files);

@@ -1,4 +1,5 @@
 import { send } from "../../core/delivery.js";
+import { newId } from "../../core/env.js";
 import { chatAddress, formatRoute } from "../../core/router.js";
 import { readOnlyReason } from "../../core/store.js";
 import { texts } from "../../texts/chat-more.js";
@@ -16,7 +17,7 @@ export function openTurnMenu(button, { turn, chat }) {
   const files = filesOf(parts);
   const isWhole = files.length === parts.length;
   const edit = () => {
-    fillComposer(question?.text ?? "", files);
+    fillComposer(question?.text ?? "", files, placeOf(turn, chat));
     announce(isWhole ? texts.questionFieldYou : texts.questionFieldFiles);
   };
   const again = () => {
@@ -36,6 +37,11 @@ export function openTurnMenu(button, { turn, chat }) {
       : []),
     { word: texts.copyAddressAnswer, icon: Copy, run: () => copyAddress(chat.key, messageOf(turn)) },
   ]);
+}
+
+/** A question that is not stored yet has no place that a branch could begin at. @param {import("../../core/turns.js").Turn} turn @param {import("../../core/chat.js").Chat} chat */
+function placeOf(turn, { sessionId }) {
+  return messageOf(turn) === undefined || sessionId === undefined ? undefined : { seq: turn.seq, sessionId, id: newId() };
 }
 
 /** Number of the first message of a turn that is stored. @param {import("../../core/turns.js").Turn} turn */

@@ -1,11 +1,9 @@
 import { useMemo } from "preact/hooks";
 import { clock, moment, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
-import { queueWords } from "../../core/outcome-facts.js";
-import { splitSources, uniquePlaces } from "../../core/places.js";
-import { sessionRow } from "../../core/sessions.js";
+import { splitSources } from "../../core/places.js";
 import { isOnline, now } from "../../core/store.js";
-import { lacksReason, placesFound } from "../../core/turns.js";
+import { lacksReason } from "../../core/turns.js";
 import { texts } from "../../texts/chat.js";
 import { Button, CopyButton } from "../../ui/button.js";
 import { More } from "../../ui/icons.js";
@@ -19,16 +17,14 @@ import { Sources } from "../../ui/sources.js";
 const aside = () => import("./aside.js");
 const menu = () => import("./turn-menu.js");
 const trouble = () => import("./trouble.js");
+const branching = () => import("./branching.js");
 const parts = () => import("./parts.js");
 /** Fetches what calls of tools look like. */
 export const tool = () => import("./tool.js");
 export const asked = () => import("./asked.js");
 
-/** Places shown below an answer that cites none itself. */
-const MAX_FOUND = 4;
-
-/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any> }} props `isShown`: the address leads here */
-export function TurnView({ turn, heading, chat, isShown, requests }) {
+/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any>, branch?: import("../../core/turns.js").BranchPoint | undefined }} props `isShown`: the address leads here */
+export function TurnView({ turn, heading, chat, isShown, requests, branch }) {
   const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
   const questions = turn.items.filter((item) => item.kind === "user");
   const system = turn.items.filter((item) => item.kind === "system");
@@ -38,6 +34,7 @@ export function TurnView({ turn, heading, chat, isShown, requests }) {
     ${heading && html`<h2 class="day">${heading}</h2>`}
     ${system.map((item) => html`<${Later} key=${item.id} load=${aside} part="system" item=${item} />`)}
     ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} chat=${chat} />`)}
+    ${branch && html`<${Later} load=${branching} point=${branch} />`}
     ${
       (answer.length > 0 || turn.isLive) &&
       html`<div class="answer" key="answer">
@@ -45,11 +42,16 @@ export function TurnView({ turn, heading, chat, isShown, requests }) {
           ${begun && "at" in begun ? html` <time title=${moment(begun.at)}>${clock(begun.at)}</time>` : null}
           ${turn.model ? html` <span>${turn.model}</span>` : null}</p>
         ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} turn=${turn} chat=${chat} agentId=${agentId} request=${requests?.get(item.id)} />`)}
-        <${Found} turn=${turn} agentId=${agentId} />
+        ${!turn.isLive && answer.some(({ kind }) => kind === "tool") && html`<${Later} load=${aside} part="found" turn=${turn} agentId=${agentId} />`}
         ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} turn=${turn} chat=${chat} answer=${answer} />`}
       </div>`
     }
-    ${questions.length > 0 && html`<${Ending} turn=${turn} chat=${chat} isBare=${answer.length === 0} />`}
+    ${
+      questions.length > 0 &&
+      !turn.isLive &&
+      (answer.length === 0 || lacksReason(turn)) &&
+      html`<${Later} load=${trouble} part="ending" turn=${turn} chat=${chat} isBare=${answer.length === 0} />`
+    }
   </article>`;
 }
 
@@ -82,7 +84,7 @@ function AnswerItem({ item, turn, chat, agentId, request }) {
   if (item.kind === "reasoning") return html`<${Later} load=${aside} part="reasoning" item=${item} />`;
   if (item.kind === "tool")
     return html`<${Later} load=${tool} item=${item} agentId=${agentId} />${request && html`<${Later} load=${asked} list=${[request]} />`}`;
-  if (item.kind === "note") return html`<${Note} item=${item} turn=${turn} chat=${chat} />`;
+  if (item.kind === "note") return html`<${Later} load=${trouble} part="note" item=${item} turn=${turn} chat=${chat} />`;
   return null;
 }
 
@@ -94,17 +96,6 @@ function Text({ item, agentId }) {
       ? html`<${Markdown} key=${i} text=${segment.text} agentId=${agentId} />`
       : html`<${Sources} key=${i} places=${segment.places} agentId=${agentId} />`,
   );
-}
-
-/** Shows the hits of this turn's searches, for an answer that cites no source itself. @param {{ turn: Turn, agentId: string }} props */
-function Found({ turn, agentId }) {
-  if (turn.isLive) return null;
-  const written = turn.items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
-  if (written.length === 0 || written.some((text) => text.includes("#L"))) return null;
-  const places = uniquePlaces(placesFound(turn)).slice(0, MAX_FOUND);
-  return places.length === 0
-    ? null
-    : html`<div class="found"><p class="muted small">${texts.looked}</p><${Sources} places=${places} agentId=${agentId} /></div>`;
 }
 
 /** @param {{ turn: Turn }} props */
@@ -129,27 +120,4 @@ function AnswerActions({ turn, chat, answer }) {
     ${text !== "" && html`<${CopyButton} text=${text} label=${texts.copyAnswer} hidesWord=${true} />`}
     <${Button} kind="quiet slim" icon=${More} label=${texts.moreAboutAnswer} aria-haspopup="menu" onClick=${open} />
   </div>`;
-}
-
-/** @param {{ item: import("../../core/turns.js").NoteItem, turn: Turn, chat: Chat }} props */
-function Note({ item, turn, chat }) {
-  const question = turn.items.find(({ kind }) => kind === "user");
-  const { text = item.retry, parts: files } = question?.kind === "user" ? question : {};
-  return html`<div class=${`note ${item.level}`} role=${item.level === "bad" ? "alert" : undefined}>
-    <p>${item.text}</p>
-    ${item.retry && html`<${Later} load=${trouble} part="again" question=${text} parts=${files} chat=${chat} />`}
-  </div>`;
-}
-
-/** Says of a stored question without an answer that it waits, or why there is none. @param {{ turn: Turn, chat: Chat, isBare: boolean }} props `isBare`: nothing came of it */
-function Ending({ turn, chat, isBare }) {
-  const row = sessionRow(chat.key);
-  const question = turn.items.find((item) => item.kind === "user");
-  const place = row?.activeRunIds?.indexOf(turn.key) ?? -1;
-  if (isBare && !turn.isLive && (question?.state === "sent" || place >= 0)) {
-    return html`<p class="working muted small"><i class="dot busy"></i>${queueWords(place)}</p>`;
-  }
-  return place < 0 && lacksReason(turn)
-    ? html`<${Later} load=${trouble} part="reason" turn=${turn} chat=${chat} isBare=${isBare} />`
-    : null;
 }
