@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 const page = (name: string) => import(new URL(`./public/core/${name}`, import.meta.url).href);
+const { pointsByTurn } = await page("branch-facts.js");
 const { lacksReason, turnsOf, withEvent, withoutText } = await page("turns.js");
 const { recall } = await page("recall.js");
 const files = await page("attachment-facts.js");
@@ -365,4 +366,25 @@ describe("a voice note", () => {
     expect(voice.microphoneWords({ name: "NotReadableError" })).toContain("Another program may have it");
     expect(voice.microphoneWords({ message: "odd" })).toContain("odd");
   });
+});
+
+test("a point where a conversation branches belongs to the question at it or behind it, if that is among the messages that are here", () => {
+  const message = (seq: number, role: string) => ({
+    role,
+    content: `m${seq}`,
+    timestamp: seq,
+    __svc: { id: `m${seq}`, seq, runId: `r${Math.ceil(seq / 2)}` },
+  });
+  const messages = [3, 4, 5, 6].map((seq) => message(seq, seq % 2 ? "user" : "assistant"));
+  const turns = turnsOf({ messages, live: [], outgoing: [] });
+  const at = (...seqs: number[]) => [
+    ...pointsByTurn(
+      turns,
+      seqs.map((seq) => ({ seq })),
+    ).keys(),
+  ];
+  expect([at(1), at(3), at(4), at(5), at(3, 5), at(7)]).toEqual([[], ["r2"], ["r3"], ["r3"], ["r2", "r3"], []]);
+
+  const outgoing = [{ key: "out", sessionKey: "k", text: "again", at: 1, state: "sending" }];
+  expect([...pointsByTurn(turnsOf({ messages: [], live: [], outgoing }), [{ seq: 1 }]).keys()]).toEqual(["out"]);
 });

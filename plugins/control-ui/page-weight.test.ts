@@ -30,8 +30,8 @@ function filesOf(folder: string): string[] {
 /** Modules that come with the first visit of a view: neither with the page itself nor made for all views. */
 function ownModules(entry: string): string[] {
   const own = [...closureOf(entry)].filter((path) => !shared.has(path));
-  // Conversations are what the page is for: their state in `core/` serves several views, the limit is that of how they look.
-  return entry.startsWith("views/chat/") ? own.filter((path) => path.startsWith("views/")) : own;
+  // Conversations are what the page is for: their state in `core/` serves several views, the limit is that of how they look, and of their texts.
+  return entry.startsWith("views/chat/") ? own.filter((path) => /^(views|texts)\//.test(path)) : own;
 }
 
 test("the list of views is read from the page", () => {

@@ -21,8 +21,9 @@ export function takeFiles(sessionKey, files) {
   return problems;
 }
 
-/** Files as the protocol has them. @param {readonly Attached[]} files */
+/** Files as the protocol has them. @param {readonly Attached[] | undefined} files undefined: those of a message that a reload came before */
 export async function encode(files) {
+  if (!files) throw new Error(texts.pageReloadedBefore);
   return Promise.all(
     files.map(async ({ kind, name, type, file, content = "" }) => ({
       type: kind === "text" ? "file" : kind,

@@ -13,7 +13,7 @@ import { isFromPerson, mergeMessages } from "./turns.js";
  *
  * @typedef {import("./turns.js").Message} Message
  * @typedef {import("./turns.js").LiveRun} LiveRun
- * @typedef {import("./turns.js").BranchPoint} BranchPoint
+ * @typedef {import("./branch-facts.js").BranchPoint} BranchPoint
  * @typedef {ReturnType<typeof create>} Chat
  */
 

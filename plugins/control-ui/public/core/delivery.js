@@ -43,10 +43,8 @@ async function deliver(key) {
 
 /** @param {string} key */
 async function attachmentsOf(key) {
-  const files = heldFiles(key);
-  if (!files) throw new Error((await import("../texts/chat-more.js")).texts.pageReloadedBefore);
   const { encode } = await import("./attaching.js");
-  return encode(files);
+  return encode(heldFiles(key));
 }
 
 /** @param {import("./turns.js").Outgoing} entry @param {import("./conn.js").ClientError} error */

@@ -26,7 +26,6 @@ import { hitsOf } from "./places.js";
  *   position?: number }} LiveRun
  * @typedef {{ key: string, sessionKey: string, text: string, at: number, state: "sending" | "sent" | "failed", error?: string, retry?: boolean,
  *   files?: Part[] }} Outgoing
- * @typedef {{ seq: number, current: number, branches: Array<{ key: string, seq: number }> }} BranchPoint
  */
 
 /** @param {Message["content"]} content */
@@ -150,20 +149,6 @@ function reasoningOf({ content, timestamp }, id) {
   if (blocks.length === 0) return [];
   const text = blocks.flatMap((block) => (block.text ? [block.text] : [])).join("\n\n");
   return [{ kind: "reasoning", id: `${id}:reasoning`, text, at: timestamp, isSealed: blocks.some(({ redacted }) => redacted === true) }];
-}
-
-/**
- * Points where a conversation branches, by the turns whose questions stand there. Those before the first turn that is here are left out.
- * @param {readonly Turn[]} turns in order @param {readonly BranchPoint[]} points @returns {Map<string, BranchPoint>}
- */
-export function pointsByTurn(turns, points) {
-  const oldest = turns.find(({ seq }) => seq < Number.MAX_SAFE_INTEGER)?.seq ?? 0;
-  return new Map(
-    points.flatMap((point) => {
-      const turn = turns.find(({ seq, items }) => seq >= point.seq && items.some(({ kind }) => kind === "user"));
-      return turn && point.seq >= oldest ? [/** @type {const} */ ([turn.key, point])] : [];
-    }),
-  );
 }
 
 /**

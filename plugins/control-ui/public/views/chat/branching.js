@@ -9,7 +9,7 @@ import { Back, Open } from "../../ui/icons.js";
 /** The branch that somebody has just gone to, and by which button: the focus goes on there. @type {{ key: string, step: number } | undefined} */
 let gone;
 
-/** Shows which branch of a question this is, and leads to the others. @param {{ point: import("../../core/turns.js").BranchPoint }} props */
+/** Shows which branch of a question this is, and leads to the others. @param {{ point: import("../../core/branch-facts.js").BranchPoint }} props */
 export default function Branching({ point: { current, branches } }) {
   const group = useRef(/** @type {HTMLElement | null} */ (null));
   const place = { at: current + 1, of: branches.length };

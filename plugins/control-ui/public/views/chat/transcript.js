@@ -1,12 +1,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { placed } from "../../core/asked-facts.js";
+import { pointsByTurn } from "../../core/branch-facts.js";
 import { loadOlder, reload, trimOlder } from "../../core/chat.js";
 import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
 import { approvals, isOnline, lastOnlineAt, now } from "../../core/store.js";
 import { daysOf } from "../../core/turn-days.js";
-import { pointsByTurn, turnsOf } from "../../core/turns.js";
+import { turnsOf } from "../../core/turns.js";
 import { texts } from "../../texts/chat.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";

@@ -23,7 +23,7 @@ const parts = () => import("./parts.js");
 export const tool = () => import("./tool.js");
 export const asked = () => import("./asked.js");
 
-/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any>, branch?: import("../../core/turns.js").BranchPoint | undefined }} props `isShown`: the address leads here */
+/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any>, branch?: import("../../core/branch-facts.js").BranchPoint | undefined }} props `isShown`: the address leads here */
 export function TurnView({ turn, heading, chat, isShown, requests, branch }) {
   const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
   const questions = turn.items.filter((item) => item.kind === "user");
