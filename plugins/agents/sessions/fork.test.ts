@@ -99,7 +99,7 @@ describe("a fork", () => {
       retryable: true,
       details: { code: "MESSAGE_UNANSWERED" },
     });
-    // What is before the first question is nobody's work.
+    // Nothing is answered before the first question.
     expect(await fork("agent:held:waits", 1)).toMatchObject({ copied: 0 });
     await gw.release();
     await gw.waiting();

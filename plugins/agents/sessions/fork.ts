@@ -211,7 +211,7 @@ async function makeSession(
   return made;
 }
 
-/** What cannot be cleared away now goes with the archives. */
+/** Clears away what was copied; what cannot be removed now goes with the archives. */
 async function dropCopy(kit: Kit, sessionId: string): Promise<void> {
   try {
     for (;;) {

@@ -33,8 +33,7 @@ export function fillComposer(text, files = [], edit) {
 
 /** @param {{ chat: Chat }} props */
 export function Composer({ chat }) {
-  const [text, setText] = useState(() => readDraft(chat.key));
-  const [edit, setEdit] = useState(() => /** @type {Editing | undefined} */ (readEdit(chat.key)));
+  const { text, edit, setEdit, fill } = useDraft(chat);
   /** Files that were picked, pasted or dropped and are not looked at yet. */
   const [picked, setPicked] = useState(/** @type {File[] | undefined} */ (undefined));
   const field = useField(chat, text);
@@ -46,12 +45,6 @@ export function Composer({ chat }) {
   const files = attachedTo(chat.key);
   const isEmpty = text.trim() === "" && files.length === 0;
 
-  /** @param {string} next @param {Editing | undefined} of */
-  const fill = (next, of) => {
-    setText(next);
-    setEdit(of);
-    writeDraft(chat.key, next, of);
-  };
   /** @param {string} next */
   const change = (next) => fill(next, edit);
   const submit = () => {
@@ -117,6 +110,19 @@ export function Composer({ chat }) {
     </div>
     ${blocked && !isEmpty && html`<p class="muted small" role="status">${texts.youWriteKept(blocked)}</p>`}
   </form>`;
+}
+
+/** Draft of a chat, and the earlier question that it is to be asked in the place of. @param {Chat} chat */
+function useDraft({ key }) {
+  const [text, setText] = useState(() => readDraft(key));
+  const [edit, setEdit] = useState(() => /** @type {Editing | undefined} */ (readEdit(key)));
+  /** @param {string} next @param {Editing | undefined} of */
+  const fill = (next, of) => {
+    setText(next);
+    setEdit(of);
+    writeDraft(key, next, of);
+  };
+  return { text, edit, setEdit, fill };
 }
 
 /** @param {{ chat: Chat, running: Chat["live"]["value"], isEmpty: boolean, blocked: string | undefined }} props */
