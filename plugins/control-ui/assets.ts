@@ -19,7 +19,7 @@ export interface Asset {
   readonly path: string;
   readonly type: string;
   readonly text: string;
-  /** Compressed at first demand in the thread pool, then kept. */
+  /** Compressed at first demand in the thread pool, then kept for every instance of the plugin. */
   body(encoding: Encoding): Promise<Uint8Array>;
 }
 
@@ -95,22 +95,36 @@ function clean(text: string): string {
   return text.replace(/\n?\/\/# sourceMappingURL=[^\n]*\s*$/, "\n");
 }
 
+/** More than the page has files in all encodings. */
+const MAX_PACKED = 1_000;
+/**
+ * Compressed files by encoding and content, for the whole process: a plugin that starts again, after a change of its config or in the next gateway of a test, serves the same
+ * files, and compressing those of a first load takes most of a second.
+ */
+const packedFiles = new Map<string, Promise<Uint8Array>>();
+
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 function toAsset(file: Raw): Asset {
   const plain = Buffer.from(file.text);
-  const packed = new Map<Encoding, Promise<Uint8Array>>();
+  const hash = createHash("sha256").update(plain).digest("base64");
   return {
     path: file.path,
     type: contentTypes[extname(file.path)] ?? "application/octet-stream",
     text: file.text,
-    async body(encoding) {
-      if (encoding === "identity") return plain;
-      const known = packed.get(encoding) ?? pack(plain, encoding);
-      packed.set(encoding, known);
-      return known;
-    },
+    body: async (encoding) => (encoding === "identity" ? plain : packOnce(plain, hash, encoding)),
   };
+}
+
+function packOnce(bytes: Uint8Array, hash: string, encoding: Exclude<Encoding, "identity">): Promise<Uint8Array> {
+  const key = `${encoding} ${hash}`;
+  const known = packedFiles.get(key);
+  if (known) return known;
+  const [oldest] = packedFiles.keys();
+  if (packedFiles.size >= MAX_PACKED && oldest !== undefined) packedFiles.delete(oldest);
+  const made = pack(bytes, encoding);
+  packedFiles.set(key, made);
+  return made;
 }
 
 /** Compressed bytes; the work happens in the thread pool. */

@@ -50,3 +50,15 @@ test("the build id changes with any content", async () => {
   expect(fewer.buildId).not.toBe(all.buildId);
   expect((await loadAssets(uiSources(pluginRoot))).buildId).toBe(all.buildId);
 });
+
+test("a file is compressed once for every instance of the plugin, in each encoding", async () => {
+  const first = await loadAssets(uiSources(pluginRoot));
+  const later = await loadAssets(uiSources(pluginRoot));
+
+  for (const encoding of ["br", "gzip"] as const) {
+    const bytes = await first.get("main.js")?.body(encoding);
+    expect(await later.get("main.js")?.body(encoding)).toBe(bytes);
+    expect(await later.get("page.css")?.body(encoding)).not.toBe(bytes);
+  }
+  expect(await later.get("main.js")?.body("br")).not.toEqual(await later.get("main.js")?.body("gzip"));
+});
