@@ -1,6 +1,7 @@
 /**
  * Prints the wall and CPU seconds of the last `npm test`, by project, and the files that used most CPU: `node .ci/times.mjs <folder> [number of files]`. Exits 1 when a project used more than twice its
  * budget of CPU seconds: wall time says how busy the machine was, CPU time how much work the tests are. Files are run in parallel, so walls overlap.
+ * A second on a slow machine is less work than one on a fast machine: on one slower than that of the budgets, which `test/pace.mjs` tells, budgets are longer by as much.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +11,16 @@ import { join } from "node:path";
 const budgets = { unit: 240, gateway: 205, meta: 16, alone: 13, e2e: 616, all: 1_116 };
 
 const [folder, shown = 8] = process.argv.slice(2);
-const rows = Object.entries(budgets).flatMap(([project, budget]) => rowOf(project, budget) ?? []);
+/** Milliseconds that the work of `test/pace.mjs` took on the machine of the budgets. */
+const budgetPaceMs = 60;
+const slowness = Math.max(1, (notes().find((one) => one.paceMs)?.paceMs ?? 0) / budgetPaceMs);
+
+const rows = Object.entries(budgets).flatMap(([project, budget]) => rowOf(project, budget * slowness) ?? []);
 if (rows.length > 0) {
   console.log(`\n${"project".padEnd(10)}${["wall s", "CPU s", "budget"].map((name) => name.padStart(9)).join("")}`);
   for (const { project, numbers } of rows) console.log(project.padEnd(10) + numbers.map((n) => String(Math.round(n)).padStart(9)).join(""));
 }
+if (slowness > 1) console.log(`the machine took ${slowness.toFixed(2)} times as long for its work as that of the budgets, and so do these`);
 const costly = notes()
   .filter((one) => one.file)
   .sort((a, b) => b.cpuSeconds - a.cpuSeconds);

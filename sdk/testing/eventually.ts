@@ -1,9 +1,9 @@
 /**
  * Waits until a check stops throwing (and returns something else than `false` or `undefined`), polling every 20 ms.
  * @returns what the check returned
- * @throws the last failure once `timeoutMs` (default 10 s) have passed
+ * @throws the last failure once `timeoutMs` (default 30 s) have passed
  */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<Exclude<T, false | null | undefined>> {
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 30_000): Promise<Exclude<T, false | null | undefined>> {
   const deadlineMs = performance.now() + timeoutMs;
   for (;;) {
     let failure: unknown;

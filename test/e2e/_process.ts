@@ -86,7 +86,7 @@ export async function startGateway(home: Home, args: string[] = [], env: Record<
  * @throws {Error} when it is not ready in time
  */
 export async function portIn(
-  { stateDir, readyMs = 30_000 }: Home,
+  { stateDir, readyMs = 120_000 }: Home,
   { pid, hasEnded }: { pid: number | undefined; hasEnded(): boolean },
 ): Promise<number | undefined> {
   const port = await eventually(async () => {

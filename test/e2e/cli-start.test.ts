@@ -311,7 +311,7 @@ describe("other ways to start", () => {
   });
 
   // Every module is translated first, unless an earlier run has left it in the cache.
-  test("without a build everything runs from the sources", { timeout: 240_000 }, async () => {
+  test("without a build everything runs from the sources", { timeout: 480_000 }, async () => {
     const copy = await mkdtemp(join(tmpdir(), "svc-sources-"));
     removeLater({ remove: () => rm(copy, { recursive: true, force: true }) });
     // An installation without `dist`. The sources are links, so that what was translated for them once serves every later run.
@@ -328,7 +328,7 @@ describe("other ways to start", () => {
     gateway.stdout.on("data", (chunk: Buffer) => {
       out += chunk.toString();
     });
-    await eventually(() => out.includes("svc is ready on"), 180_000);
+    await eventually(() => out.includes("svc is ready on"), 420_000);
     // A command is a program of its own that has to find its sources, too.
     const document = await text(run("plugins", "list", "--json").stdout);
     const { source, plugins } = JSON.parse(document) as { source: string; plugins: Array<{ id: string; state: string }> };

@@ -14,7 +14,7 @@ beforeEach(async () => {
   engine = await fakeSidecarEngine(join(home.stateDir, "engine"));
   await configured(home, {
     gateway: { mode: "local", auth: { token } },
-    memory: { backend: "sidecar", sidecar: { command: engine.command } },
+    memory: { backend: "sidecar", sidecar: { command: engine.command, limits: { timeoutMs: 60_000 } } },
   });
   const note = join(home.stateDir, "workspace/memory/router.md");
   await mkdir(dirname(note), { recursive: true });

@@ -52,6 +52,16 @@ describe("the time of the tests by project", () => {
     expect(wasteful).toMatchObject({ code: 1, stdout: expect.stringContaining("more than twice the budget of CPU seconds: meta") });
   });
 
+  test("has a budget that is longer on a slower machine, by as much as that is slower", async () => {
+    const all = { project: "all", begun: 0, ended: 9_000_000 };
+    expect((await times({ ...all, cpuSeconds: 6_000, paceMs: 10 })).code).toBe(1);
+    expect(await times({ ...all, cpuSeconds: 6_000, paceMs: 180 })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("3.00 times as long"),
+    });
+    expect((await times({ ...all, cpuSeconds: 7_000, paceMs: 180 })).code).toBe(1);
+  });
+
   test("is left out where nothing was measured", async () => {
     expect(await times()).toEqual({ code: 0, stdout: "" });
   });
