@@ -35,12 +35,12 @@ async function idsOf(options: string): Promise<[leader: number, member: number]>
 
 test("a child is killed with its owner, and with `group` all that it started", async () => {
   const [leader, member] = await idsOf("{ group: true }");
-  await eventually(() => !isAlive(leader) && !isAlive(member), 10_000);
+  await eventually(() => !isAlive(leader) && !isAlive(member));
 });
 
 test("without `group` what it started lives on", async () => {
   const [leader, member] = await idsOf("{}");
-  await eventually(() => !isAlive(leader), 10_000);
+  await eventually(() => !isAlive(leader));
   expect(isAlive(member)).toBe(true);
   process.kill(member, "SIGKILL");
 });

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await platform.say("hello");
   await platform.say("hello", bob);
   await eventually(() => platform.sent.length === 2);
-}, 60_000);
+});
 afterAll(() => gw?.close());
 
 const lastTo = (to: string) => platform.sent.filter((message) => message.to === to).at(-1)?.text ?? "";

@@ -65,7 +65,7 @@ test("a new preset of webhooks answers as soon as its name is switched on", asyn
     await gateway.close();
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test.each([
   ["channel-acme-chat", { kindId: "acme-chat", name: "Acme chat", tool: "acme_chat" }],

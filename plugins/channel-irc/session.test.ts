@@ -282,7 +282,7 @@ describe("a link", () => {
     const nameWhilePaused = account.state().self?.name;
     open();
 
-    await eventually(() => taken === 20_000, 15_000);
+    await eventually(() => taken === 20_000);
     await eventually(() => account.state().self?.name === "afterwards");
     expect(nameWhilePaused).toBe("bot");
   });

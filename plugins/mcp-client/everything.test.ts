@@ -16,7 +16,7 @@ let approver: TestSocket;
 const statusOf = async (name: string) =>
   (await gw.rpc<Status & Record<string, unknown>>("mcp.status")).servers.find((one) => one.name === name);
 const ready = (name: string) =>
-  eventually(async () => ((await statusOf(name))?.state === "ready" && (await statusOf(name))?.tools.length) || false, 30_000);
+  eventually(async () => ((await statusOf(name))?.state === "ready" && (await statusOf(name))?.tools.length) || false);
 const textOf = ({ content }: ToolResult) => content.map((part) => ("text" in part ? part.text : "")).join("\n");
 const call = (name: string, args: object = {}, signal: AbortSignal = AbortSignal.timeout(30_000)) =>
   gw.service("agents@1").invokeTool(name, args, { ...gw.service("agents@1").resolve({}), signal });

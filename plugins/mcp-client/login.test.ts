@@ -13,7 +13,7 @@ let gw: TestGateway;
 const statusOf = async () =>
   (await gw.rpc<{ servers: Array<{ state: string; problem?: string }> } & Record<string, unknown>>("mcp.status")).servers[0];
 const stateOf = async () => (await statusOf())?.state;
-const inState = (state: string) => eventually(async () => (await stateOf()) === state, 20_000);
+const inState = (state: string) => eventually(async () => (await stateOf()) === state);
 const begin = async () =>
   (await gw.rpc<{ authorizationUrl?: string } & Record<string, unknown>>("mcp.login.start", { server: "guarded", redirectUrl }))
     .authorizationUrl;

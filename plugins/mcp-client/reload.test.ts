@@ -19,7 +19,7 @@ const program = { ...scripted("plain"), approval: "never" as const };
 const withServers = (servers: NonNullable<SvcConfigInput["mcp"]>["servers"]): SvcConfigInput => ({ mcp: { servers } });
 const rows = async () => (await gw.rpc<{ servers: ServerRow[] } & Record<string, unknown>>("mcp.status")).servers;
 const isReady = (name: string, tool: string) =>
-  eventually(async () => (await rows()).some((row) => row.name === name && row.state === "ready" && row.tools.includes(tool)), 30_000);
+  eventually(async () => (await rows()).some((row) => row.name === name && row.state === "ready" && row.tools.includes(tool)));
 const connections = (name: string) => gw.logs.filter(({ message }) => message.startsWith(`MCP server "${name}" is connected`)).length;
 
 test("a changed config starts, changes and ends servers, and leaves the others alone", async () => {

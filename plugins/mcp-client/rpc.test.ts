@@ -13,9 +13,9 @@ afterAll(() => gw?.close());
 const failures = (server: string) => gw.logs.filter(({ message }) => message.startsWith(`MCP server "${server}": not connected`)).length;
 
 test("mcp.reconnect tries a server at once that would be tried later, and knows those of the config only", async () => {
-  await eventually(() => failures("missing") === 1, 20_000);
+  await eventually(() => failures("missing") === 1);
   expect(await gw.rpc("mcp.reconnect", { server: "missing" })).toEqual({ ok: true });
-  await eventually(() => failures("missing") === 2, 20_000);
+  await eventually(() => failures("missing") === 2);
   await expect(gw.rpc("mcp.reconnect", { server: "other" })).rejects.toMatchObject({
     code: "INVALID_REQUEST",
     message: expect.stringContaining("those of the config are: missing, away"),

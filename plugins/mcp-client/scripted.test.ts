@@ -22,7 +22,7 @@ const noted = async (name: string) => (await readFile(notes(name), "utf8").catch
 
 const rowOf = async (name: string) =>
   (await gw.rpc<{ servers: ServerRow[] } & Record<string, unknown>>("mcp.status")).servers.find((one) => one.name === name) as ServerRow;
-const inState = (name: string, state: string) => eventually(async () => (await rowOf(name)).state === state, 30_000);
+const inState = (name: string, state: string) => eventually(async () => (await rowOf(name)).state === state);
 const textOf = ({ content }: ToolResult) => content.map((part) => ("text" in part ? part.text : "")).join("\n");
 const call = (name: string, args: object = {}, signal: AbortSignal = AbortSignal.timeout(30_000)) =>
   gw.service("agents@1").invokeTool(name, args, { ...gw.service("agents@1").resolve({}), signal });

@@ -82,7 +82,7 @@ test("a note on which indexing does not end stops the search of no other note, a
   void index.watch().catch(() => undefined);
   await eventually(async () => (await paths(index, "router")).length === 1, 60_000);
 
-  await eventually(() => !index.state().dirty, 30_000);
+  await eventually(() => !index.state().dirty);
   const leftOut = { documents: [{ path: "memory/poisoned.md", code: "STALLED" }], total: 1 };
   expect(index.state()).toMatchObject({ leftOut });
   expect(outages).toContainEqual(expect.stringMatching(/^indexing memory\/poisoned\.md takes longer than/));
@@ -129,7 +129,7 @@ test("a note that takes all memory twice is left out", async () => {
   void index.watch().catch(() => undefined);
 
   await eventually(async () => (await paths(index, "router")).length === 1, 60_000);
-  await eventually(() => index.state().leftOut?.total === 1, 30_000);
+  await eventually(() => index.state().leftOut?.total === 1);
 }, 120_000);
 
 test("a transcript on which indexing does not end stops the search of no note", async () => {
@@ -155,7 +155,7 @@ test("a transcript on which indexing does not end stops the search of no note", 
   expect(index.state()).toMatchObject({ leftOut, dirty: false });
   await index.sync();
   expect(index.state()).toMatchObject({ leftOut });
-}, 60_000);
+});
 
 test("a thread that cannot be ended makes requests fail at once, and the next one starts when it has ended", async () => {
   const pipe = join(ws.folder, "pipe");
@@ -179,8 +179,8 @@ test("a thread that cannot be ended makes requests fail at once, and the next on
   // Open for both ends: one for writing alone would wait for ever where the thread was ended before it came to read.
   const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
   onTestFinished(() => closeSync(end));
-  await eventually(() => index.state().isDown === undefined, 30_000);
-  await eventually(async () => (await paths(index, "router")).length === 1, 30_000);
+  await eventually(() => index.state().isDown === undefined);
+  await eventually(async () => (await paths(index, "router")).length === 1);
 }, 90_000);
 
 test("the entries of a quarantine fit into a row of the store; the newest stay", async () => {
@@ -236,4 +236,4 @@ test("an index that is taken out of the config no longer makes the gateway not r
   } finally {
     await memory.close();
   }
-}, 60_000);
+});

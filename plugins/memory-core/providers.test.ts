@@ -49,7 +49,7 @@ test("a question without a shared word finds the passage by its vector, and says
     vector: { enabled: true, available: true, dims: 64 },
     custom: { searchMode: "hybrid" },
   });
-}, 60_000);
+});
 
 test("without any adapter words are searched, and status says why there are no meanings", async () => {
   const g = await boot([], {});

@@ -205,8 +205,8 @@ test("a changed note is found after a moment, without anybody asking for an upda
   await made.sync("main");
   state.write("memory/sub/new.md", "The ladder is in the shed.\n");
   const index = made.managers.get("main")?.index;
-  await eventually(() => index?.state().isDirty === true, 30_000);
-  await eventually(async () => (await made.search("main", "ladder", {})).length === 1, 30_000);
+  await eventually(() => index?.state().isDirty === true);
+  await eventually(async () => (await made.search("main", "ladder", {})).length === 1);
 }, 70_000);
 
 test("a search waits half a second for an update before it, and no longer", async () => {

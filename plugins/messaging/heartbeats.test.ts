@@ -41,7 +41,7 @@ async function beat(text: string): Promise<JsonObject> {
   answer = text;
   const before = socket.events.filter(({ event }) => event === "heartbeat").length;
   await gw.rpc("wake", { mode: "now", text: `look ${++count}` });
-  return eventually(() => socket.events.filter(({ event }) => event === "heartbeat")[before]?.payload, 20_000);
+  return eventually(() => socket.events.filter(({ event }) => event === "heartbeat")[before]?.payload);
 }
 
 test("news are told, and nothing is said when there are none", async () => {

@@ -46,7 +46,7 @@ test("a provider with only an address is used with a model that its server lists
   expect((await ask(gateway)).result.meta.agentMeta).toMatchObject({ provider: "lab", model: "ok" });
   expect(await row(gateway)).toMatchObject({ agentId: "main", provider: "lab", model: "ok", state: "ready" });
   expect(await findings(gateway)).toEqual([]);
-}, 60_000);
+});
 
 test("the doctor finds a model that nobody has, whatever the reason", async () => {
   const providers = {
@@ -126,7 +126,7 @@ test("a provider that rests is named with the reason and the time of the next tr
     severity: "warning",
     message: expect.stringMatching(/ECONNREFUSED; it is tried again at \d{4}-/),
   });
-}, 60_000);
+});
 
 test("a changed key ends the rest of its provider", async () => {
   const lab = { baseUrl: vendor.url, apiKey: "sk-wrong-9876543210", models: [{ id: "ok" }] };
@@ -136,7 +136,7 @@ test("a changed key ends the rest of its provider", async () => {
 
   await gateway.reload({ models: { providers: { lab: { ...lab, apiKey: vendor.apiKey } } } });
   expect(await row(gateway)).toMatchObject({ provider: "lab", state: "ready" });
-}, 60_000);
+});
 
 test("the first run after a changed key asks its provider, which rested before", async () => {
   const models = [{ id: "ok" }];
@@ -154,7 +154,7 @@ test("the first run after a changed key asks its provider, which rested before",
   const raw = JSON.stringify({ models: { providers: { lab: { apiKey: vendor.apiKey } } } });
   await gateway.rpc("config.patch", { raw, baseHash: hash });
   expect(await answering()).toBe("lab");
-}, 60_000);
+});
 
 test("the built-in model says which provider was skipped and why, instead of that none is configured", async () => {
   const gateway = await boot({ models: { providers: { claude: { api: "anthropic-messages" }, dead: { baseUrl: dead } } } });

@@ -23,7 +23,7 @@ beforeAll(async () => {
     config: { plugins: { entries: { "tools-exec": { config: { mode: "ask", allow: ["echo listed *"], sandbox: "off" } } } } },
   });
   approver = await gw.ws({ scopes: ["operator.approvals", "operator.admin"], caps: ["approvals"] });
-}, 60_000);
+});
 afterAll(() => gw?.close());
 
 async function told(words: string[], { sessionKey = "main", answer }: { sessionKey?: string; answer?: string } = {}): Promise<string> {

@@ -73,7 +73,7 @@ describe("a command", () => {
     expect(seen.length).toBeLessThan(52_000);
     const started = (await readFile(pids, "utf8")).trim().split(" ").map(Number);
     expect(started.map(isAlive)).toEqual([false, false]);
-  }, 20_000);
+  });
 
   needs("setsid").test("ends with what has left its group, and with what goes on after its end", async () => {
     const pids = join(workspace, "strays");

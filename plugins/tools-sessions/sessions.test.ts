@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   // An event wakes a heartbeat, which would read the reports before the tests do.
   await gw.rpc("set-heartbeats", { enabled: false });
-}, 60_000);
+});
 afterAll(() => gw?.close());
 beforeEach(() => {
   turns = [];

@@ -26,7 +26,7 @@ beforeAll(async () => {
     plugins: ["store", "agents", "tools-web", borrow],
     config: { plugins: { entries: { "tools-web": { config: { search } } } } },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.close();
   await vendor?.close();

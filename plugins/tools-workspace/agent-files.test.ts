@@ -92,12 +92,12 @@ const told = (nick: string) => irc.received.filter((line) => line.startsWith(`PR
 
 test("what somebody on IRC asks to remember is noted, and found an hour later in another session with its source", async () => {
   irc.send(":ada!ada@host PRIVMSG agent :Remember that my dentist is Dr Kane");
-  await eventually(() => expect(told("ada")).toContain("Noted.") ?? true, 8_000);
+  await eventually(() => expect(told("ada")).toContain("Noted.") ?? true);
   expect(await readFile(join(gw.workspace, `memory/${day}.md`), "utf8")).toBe(`# ${day}\n\n- Ada's dentist is Dr Kane.\n`);
 
   later = 3_600_000;
   irc.send(":ben!ben@host PRIVMSG agent :Who is Ada's dentist?");
-  await eventually(() => expect(told("ben")).toContain(`It is Dr Kane. Source: memory/${day}.md#L1-L3`) ?? true, 30_000);
+  await eventually(() => expect(told("ben")).toContain(`It is Dr Kane. Source: memory/${day}.md#L1-L3`) ?? true);
   const { sessions } = await gw.rpc<{ sessions: Array<{ key: string }> }>("sessions.list");
   expect(sessions.map(({ key }) => key).sort()).toEqual(["agent:main:irc:direct:ada!ada@host", "agent:main:irc:direct:ben!ben@host"]);
 });

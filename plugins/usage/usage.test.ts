@@ -11,7 +11,7 @@ beforeAll(async () => {
   const priced = fakeModel([turn(1_000), turn(2_000), turn(3_000)], { info: { cost: { input: 2, output: 10 } } });
   const free = fakeModel([turn(100)], { id: "free" });
   gw = await createTestGateway({ plugins: ["store", "agents", "usage"], models: [priced, free], clock });
-}, 60_000);
+});
 afterAll(() => gw?.close());
 
 async function run(model?: string) {

@@ -154,7 +154,7 @@ export async function createReader({
     const path = file.startsWith("~/") ? join(home.env.HOME as string, file.slice(2)) : join(await cwd(), file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, await local(text));
-    if (dev()) await eventually(() => (dev()?.text().length ?? 0) > before, 20_000);
+    if (dev()) await eventually(() => (dev()?.text().length ?? 0) > before);
   };
 
   onTestFinished(async () => {

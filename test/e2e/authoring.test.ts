@@ -266,9 +266,9 @@ test("svc plugins dev tells a person what happened, and needs a running gateway"
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
 
-  await eventually(() => text.includes("watching told; Ctrl-C ends it"), 20_000);
+  await eventually(() => text.includes("watching told; Ctrl-C ends it"));
   await save(join(folder, "src/index.ts"), "export default {");
-  await eventually(() => text.includes("src/index.ts:1:"), 20_000);
+  await eventually(() => text.includes("src/index.ts:1:"));
   expect(text).toMatch(
     /^\d\d:\d\d:\d\d enabled told \d+ ms\nwatching told; Ctrl-C ends it\n\d\d:\d\d:\d\d failed told src\/index\.ts \d+ ms\n {9}src\/index\.ts:1:\d+: /,
   );

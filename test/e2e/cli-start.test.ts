@@ -297,7 +297,7 @@ describe("other ways to start", () => {
       out += chunk.toString();
     });
     const closed = once(first, "close");
-    await eventually(() => out.includes("svc is ready on"), 30_000);
+    await eventually(() => out.includes("svc is ready on"));
     expect(out).toContain("Workspace:");
     const second = start();
     let err = "";

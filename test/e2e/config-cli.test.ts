@@ -294,7 +294,7 @@ test(`a config that is started, reloaded and stopped ${isLong ? `${rounds} times
   expect(await config(home)).toBe(rich);
   expect(await config(home, "logging.json5")).toBe(logging);
   expect((await readdir(home.stateDir)).filter((name) => name.startsWith("svc.json"))).toEqual(["svc.json", "svc.json.last-good"]);
-}, 240_000);
+});
 
 /** Steps of a write. The kill at one that only `SVC_TEST_LONG=1` has leaves the same files as the kill at the one before it. */
 const steps = isLong

@@ -19,7 +19,7 @@ beforeAll(async () => {
   page = tab.page;
   await page.goto(`${house.gateway.url}/#token=${house.gateway.token}`);
   await page.getByRole("heading", { level: 1, name: /Running for/ }).waitFor();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await house?.close();

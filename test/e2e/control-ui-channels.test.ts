@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await createTestGateway({ plugins, models: [echoModel()], config: { channels } });
   await eventually(() => platform.running.has("default") && platform.running.has("work"));
   browser = await launchChromium();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await gateway?.close();

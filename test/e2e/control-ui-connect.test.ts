@@ -39,7 +39,7 @@ beforeAll(async () => {
     stateDir,
   });
   browser = await launchChromium();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await gateway?.close();

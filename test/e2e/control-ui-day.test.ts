@@ -99,7 +99,7 @@ test("the day of a person who runs a gateway, in the page alone", async () => {
   await phoneSignedIn();
   // The gateway was away once, and the page said so in its console.
   expect(tab.problems.filter((problem) => !/WebSocket connection|ERR_CONNECTION_REFUSED/.test(problem))).toEqual([]);
-}, 240_000);
+});
 
 async function firstRun(): Promise<void> {
   await page.getByRole("textbox", { name: "Question" }).fill("Are you there?");

@@ -59,7 +59,7 @@ beforeAll(async () => {
   await store();
   await gateway.service("memory@1").sync("main");
   browser = await launchChromium();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await gateway?.close();

@@ -130,7 +130,7 @@ describe("a proxy set up by the example", () => {
     await writeFile(join(folder, "Caddyfile"), options + site);
     const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
     await serve("caddy", ["run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"], port, env);
-    await eventually(async () => (await ask(port, "/healthz").catch(() => undefined))?.status === 200, 20_000);
+    await eventually(async () => (await ask(port, "/healthz").catch(() => undefined))?.status === 200);
 
     await expectProxied(port);
   });

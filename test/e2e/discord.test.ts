@@ -64,11 +64,11 @@ afterAll(async () => {
 
 describe("somebody on Discord", () => {
   test("is answered in a thread when they name the bot, and a slash command in its place", async () => {
-    await eventually(() => discord.commands.get(BOT.applicationId)?.some(({ name }) => name === "help"), 30_000);
+    await eventually(() => discord.commands.get(BOT.applicationId)?.some(({ name }) => name === "help"));
     const [ada] = PEOPLE as [(typeof PEOPLE)[number]];
     say(ada, "not for the bot", { channel_id: ROOM, guild_id: GUILD });
     say(ada, `<@${BOT.id}> what is for lunch?`, { channel_id: THREAD, guild_id: GUILD });
-    await eventually(() => messagesIn(THREAD, "You said: what is for lunch?").size > 0, 30_000);
+    await eventually(() => messagesIn(THREAD, "You said: what is for lunch?").size > 0);
 
     discord.gateway.push(BOT, "INTERACTION_CREATE", {
       id: "88001",
@@ -79,7 +79,7 @@ describe("somebody on Discord", () => {
       channel_id: ada.direct,
       user: ada,
     });
-    await eventually(() => discord.calls.some(({ route }) => route === "/webhooks/:id/:token/messages/@original"), 30_000);
+    await eventually(() => discord.calls.some(({ route }) => route === "/webhooks/:id/:token/messages/@original"));
 
     const routes = discord.calls.map(({ route }) => route);
     expect(routes.indexOf("/interactions/:id/:token/callback")).toBeLessThan(routes.indexOf("/webhooks/:id/:token/messages/@original"));
@@ -88,7 +88,7 @@ describe("somebody on Discord", () => {
 
   test("has each message answered once when the gateway is killed in between", async () => {
     for (const person of PEOPLE.slice(0, 8)) say(person, "before");
-    await eventually(() => PEOPLE.some(({ direct }) => messagesIn(direct, "You said: before").size > 0), 30_000);
+    await eventually(() => PEOPLE.some(({ direct }) => messagesIn(direct, "You said: before").size > 0));
     await gateway.kill("SIGKILL");
     for (const person of PEOPLE.slice(8)) say(person, "before");
     gateway = await gatewayIn(home);

@@ -95,7 +95,7 @@ beforeAll(async () => {
     await scene.stage.sync();
     await expectRecovery(scene, "pause");
   });
-}, 240_000);
+});
 
 afterAll(async () => {
   for (const { stage, vendor } of scenes) {

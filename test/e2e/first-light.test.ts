@@ -73,7 +73,7 @@ describe("one question, answered from the notes with file and lines", () => {
 test("a note edited while the gateway runs is found without a restart", async () => {
   const word = `quokka${randomUUID().slice(0, 6)}`;
   await appendFile(join(home.stateDir, "workspace", "MEMORY.md"), `\nThe spare key hangs behind the ${word} picture.\n`);
-  const found = await eventually(async () => (await request("memory.search", { query: word })).results[0], 15_000);
+  const found = await eventually(async () => (await request("memory.search", { query: word })).results[0]);
   expect(found.path).toBe("MEMORY.md");
 });
 

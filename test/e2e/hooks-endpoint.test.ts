@@ -31,7 +31,7 @@ beforeAll(async () => {
     hooks,
   });
   gateway = await gatewayIn(home);
-}, 120_000);
+});
 afterAll(stopAll, 60_000);
 afterEach(closeRawSockets);
 
@@ -49,7 +49,7 @@ async function converse(requests: string[]): Promise<number[]> {
   const { write, received } = await dial(gateway.port);
   for (const [i, one] of requests.entries()) {
     write(one);
-    await eventually(() => statuses(received()).length > i, 15_000);
+    await eventually(() => statuses(received()).length > i);
   }
   return statuses(received());
 }
@@ -155,14 +155,14 @@ test("a body that never ends is 408 after 30 s, one that only its signature vouc
     expect(headerOf(answer, "connection")).toBe("close");
   }
   expect(order).toEqual(["/hooks/shop", "/hooks/wake"]);
-}, 90_000);
+});
 
 test("the 17th body of one address that only a signature vouches for is 503; others, and those with a token, are served", async () => {
   const shop = (client: string) => post("/hooks/shop", `${from(client)}Content-Length: 100\r\n`, "{");
   const waiting = await Promise.all(Array.from({ length: 16 }, () => dial(gateway.port)));
   for (const { write } of waiting) write(shop("192.0.2.7"));
   // Each of them is inside as soon as a request behind it is answered.
-  await eventually(async () => statusOf(await untilEnd(shop("192.0.2.7"))) === 503, 8_000);
+  await eventually(async () => statusOf(await untilEnd(shop("192.0.2.7"))) === 503);
 
   const answer = await untilEnd(shop("192.0.2.7"));
 
@@ -170,7 +170,7 @@ test("the 17th body of one address that only a signature vouches for is 503; oth
   expect(headerOf(answer, "retry-after")).toBe("1");
   expect(await converse([post("/hooks/shop", from("192.0.2.8") + sized("{}"), "{}")])).toEqual([401]);
   expect(await converse([post("/hooks/wake", from("192.0.2.7") + bearer + sized(wake), wake)])).toEqual([200]);
-}, 60_000);
+});
 
 describe("whose attempts are counted", () => {
   const attempts = async (port: number, clientOf: (i: number) => string, times: number) => {
@@ -193,7 +193,7 @@ describe("whose attempts are counted", () => {
     expect((await fetch(`${own.url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
     const passes = await fetch(`${own.url}/hooks/wake`, { method: "POST", headers: { "x-svc-token": HOOK_TOKEN }, body: wake });
     expect(passes.status).toBe(200);
-  }, 120_000);
+  });
 });
 
 test("neither the token nor a signature is in a log or in the state folder's text files", async () => {

@@ -130,7 +130,7 @@ const summariesOf = (key: string, texts: string[]) =>
 /** @param lastKey that of the action sent last */
 async function stopped(gateway: RunningHere, lastKey: string): Promise<StoredState> {
   // The heartbeat that was asked for has read the summary.
-  await eventually(() => summariesOf(lastKey, readState(home).lines).length > 0, 30_000);
+  await eventually(() => summariesOf(lastKey, readState(home).lines).length > 0);
   expect(await gateway.stop(), gateway.out.stderr.slice(-2_000)).toBe(0);
   const state = readState(home);
   expect(state.integrity).toBe("ok");

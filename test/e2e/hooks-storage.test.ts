@@ -141,7 +141,7 @@ async function startOn(disk: Pick<Disk, "sizeMiB">): Promise<Stage> {
   const home = await homeOn(disk);
   const gateway = await gatewayIn(home, [], { SVC_TEST: "1", SVC_STORAGE_FAULT_FILE: faultFile(home) });
   const client = await connect(gateway.url);
-  await eventually(() => isKeyFound(client), 30_000);
+  await eventually(() => isKeyFound(client));
   return { home, gateway, client };
 }
 
@@ -150,7 +150,7 @@ const isDone = (home: Home) => readState(home).deliveries.every(({ state }) => s
 async function expectRefusedAndTakenAgain(disk: Disk, { home, gateway, client }: Stage): Promise<void> {
   const [before, meanwhile] = [`before ${disk.reason}`, `while ${disk.reason}`];
   expect(await agentHook(gateway.url, before)).toMatchObject({ status: 200 });
-  await eventually(() => isDone(home), 30_000);
+  await eventually(() => isDone(home));
   const stored = readState(home).deliveries.length;
 
   await disk.spoil(home);
@@ -192,7 +192,7 @@ async function expectRefusedAndTakenAgain(disk: Disk, { home, gateway, client }:
   const replay = await agentHook(gateway.url, meanwhile);
   expect(replay).toMatchObject({ status: 200, body: { runId: after.body.runId } });
   expect(await agentHook(gateway.url, before)).toMatchObject({ status: 200 });
-  await eventually(() => isDone(home), 30_000);
+  await eventually(() => isDone(home));
   const { deliveries, integrity } = readState(home);
   const keys = deliveries.filter(({ dir }) => dir === "hook-agent").map(({ key }) => key);
   expect(keys.filter((key) => key === before || key === meanwhile).toSorted()).toEqual([before, meanwhile]);

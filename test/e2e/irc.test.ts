@@ -54,7 +54,7 @@ async function ircAccount() {
   return (value as { channelAccounts: { irc: Array<{ lifecycle: string; identity?: string }> } }).channelAccounts.irc[0];
 }
 
-const isReady = () => eventually(async () => (await ircAccount())?.lifecycle === "ready", 30_000);
+const isReady = () => eventually(async () => (await ircAccount())?.lifecycle === "ready");
 
 beforeAll(async () => {
   server = await startNgircd();
@@ -81,7 +81,7 @@ describe("somebody on IRC", () => {
     expect(told("ada").filter((text) => text.includes(code)).length).toBeLessThanOrEqual(2);
     await ada.say("agent", QUESTION);
 
-    await eventually(() => expect(told("ada").join("\n")).toContain("cupboard under the stairs") ?? true, 30_000);
+    await eventually(() => expect(told("ada").join("\n")).toContain("cupboard under the stairs") ?? true);
     expect(told("ada").join("\n")).toMatch(/Source: MEMORY\.md#L\d+/);
   });
 
@@ -89,7 +89,7 @@ describe("somebody on IRC", () => {
     await ada.say("#kitchen", "nobody asked the reagent");
     await ada.say("#kitchen", `Agent: ${QUESTION}`);
 
-    await eventually(() => expect(told("#kitchen").join("\n")).toContain("cupboard under the stairs") ?? true, 30_000);
+    await eventually(() => expect(told("#kitchen").join("\n")).toContain("cupboard under the stairs") ?? true);
     expect(
       told("#kitchen")
         .join("\n")
@@ -99,7 +99,7 @@ describe("somebody on IRC", () => {
 
   test("finds the account again after the server was gone, and operators see it all the time", async () => {
     await server.kill();
-    await eventually(async () => (await ircAccount())?.lifecycle === "recovering", 30_000);
+    await eventually(async () => (await ircAccount())?.lifecycle === "recovering");
     await server.restart();
     await isReady();
     ada = await connectUser({ port: server.port, nick: "ada" });
@@ -107,7 +107,7 @@ describe("somebody on IRC", () => {
 
     await ada.say("agent", QUESTION);
 
-    await eventually(() => expect(told("ada").join("\n")).toContain("cupboard under the stairs") ?? true, 30_000);
+    await eventually(() => expect(told("ada").join("\n")).toContain("cupboard under the stairs") ?? true);
     expect(await svc("channels", "status", "--probe")).toMatch(/irc\s+default\s+ready\s+agent.*ok \(\d+ ms\)/);
   });
 
@@ -124,7 +124,7 @@ describe("somebody on IRC", () => {
 
     await ada.say("agent", "are you there?");
 
-    await eventually(() => told("ada").length > before, 30_000);
+    await eventually(() => told("ada").length > before);
   });
 
   test("is told of by svc channels logs, by account and without anything else", async () => {

@@ -44,7 +44,7 @@ describe("with a running gateway", () => {
   beforeAll(async () => {
     home = await configured(await freshHome());
     gateway = await gatewayIn(home);
-    await eventually(async () => (await command(home, ["logs"])).stdout.includes("[gateway] ready"), 20_000);
+    await eventually(async () => (await command(home, ["logs"])).stdout.includes("[gateway] ready"));
   });
   afterAll(stopAll);
 

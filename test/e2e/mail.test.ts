@@ -99,7 +99,7 @@ const answerTo = (id: string, user = ADA) =>
 describe("somebody who writes a mail", () => {
   test("and is a stranger gets a code, is approved, and is answered in the thread", async () => {
     const first = await write("Where is it?");
-    const code = /[A-HJ-NP-Z2-9]{8}/.exec((await eventually(async () => (await mailsOf(ADA))[0], 30_000)).text ?? "")?.[0] ?? "";
+    const code = /[A-HJ-NP-Z2-9]{8}/.exec((await eventually(async () => (await mailsOf(ADA))[0])).text ?? "")?.[0] ?? "";
     expect(await svc("pairing", "approve", "mail", code)).toContain("may write direct messages now");
 
     const id = await write("Where is **it**?");
@@ -140,7 +140,7 @@ describe("somebody who writes a mail", () => {
     for (let round = 0; round < 3; round += 1) {
       const before = await flagged();
       const own = [await write(`before ${round}`), await write(`again ${round}`)];
-      if (round === 1) await eventually(async () => (await flagged()) === before + 2, 30_000);
+      if (round === 1) await eventually(async () => (await flagged()) === before + 2);
       if (round === 2) await answerTo(own[0] ?? "");
       await gateway.kill("SIGKILL");
       gateway = await gatewayIn(home);
@@ -161,7 +161,7 @@ describe("somebody who writes a mail", () => {
       // A mail of which nobody knew whether it had left went out again under the same id: the program of a person shows one.
       expect(new Set(answers.map(({ messageId }) => messageId)).size, id).toBe(1);
     }
-  }, 180_000);
+  });
 
   test("is seen by operators: state, probe and audit", async () => {
     const status = await svc("channels", "status", "--probe");

@@ -94,7 +94,7 @@ describe("a gateway with MCP", () => {
   });
 
   test("shows its servers and their tools, and doctor names those that agents cannot use", async () => {
-    await eventually(async () => (await command(home, ["mcp", "status"])).stdout.includes("mcp_everything_echo"), 30_000);
+    await eventually(async () => (await command(home, ["mcp", "status"])).stdout.includes("mcp_everything_echo"));
     const { code, value } = await commandJson(home, ["mcp", "status"]);
     const states = (value.servers as Array<{ name: string; state: string }>).map(({ name, state }) => [name, state]);
     expect(states).toEqual([
@@ -117,12 +117,12 @@ describe("a gateway with MCP", () => {
     child.stderr.on("data", (chunk: Buffer) => {
       said += chunk.toString();
     });
-    const address = await eventually(() => /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/.exec(said)?.[0], 30_000);
+    const address = await eventually(() => /http:\/\/127\.0\.0\.1:\d+\/authorize\S+/.exec(said)?.[0]);
     expect(new URL(address).searchParams.get("redirect_uri")).toBe(`http://127.0.0.1:${port}/callback`);
     expect((await fetch(address)).status).toBe(200);
     expect(await closed).toEqual([0, null]);
     expect(guarded.faults).toEqual([]);
-    await eventually(async () => (await command(home, ["mcp", "status"])).stdout.includes("mcp_guarded_whoami"), 30_000);
+    await eventually(async () => (await command(home, ["mcp", "status"])).stdout.includes("mcp_guarded_whoami"));
     expect((await command(home, ["mcp", "logout", "guarded"])).stdout).toContain("The login at guarded is forgotten.");
     expect((await command(home, ["mcp", "revoke", "everything"])).stdout).toContain("0 approvals taken back.");
     expect((await command(home, ["mcp", "logout", "nobody"])).code).toBe(1);

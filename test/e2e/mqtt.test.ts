@@ -100,7 +100,7 @@ describe("somebody at an MQTT broker", () => {
     ] as const) {
       await say(atWork);
       const dying = gateway;
-      await eventually(() => names.some((name) => !waiting.includes(name) && answeredBy(name).length > 0), 30_000);
+      await eventually(() => names.some((name) => !waiting.includes(name) && answeredBy(name).length > 0));
       await dying.kill("SIGKILL");
       await say(away);
       gateway = await gatewayIn(home);
@@ -114,11 +114,11 @@ describe("somebody at an MQTT broker", () => {
       const ids = new Set(answeredBy(name).map(({ properties }) => properties?.userProperties?.[ID_PROPERTY]));
       expect(ids.size, name).toBe(1);
     }
-  }, 240_000);
+  });
 
   test("is answered after the broker was gone", async () => {
     await broker.shutDown();
-    await eventually(async () => (await account())?.lifecycle === "recovering", 30_000);
+    await eventually(async () => (await account())?.lifecycle === "recovering");
     await broker.restart();
     await eventually(async () => (await account())?.lifecycle === "ready", 60_000);
     people = await connectMqttUser({ port: broker.port, topics: ["svc/+/out"] });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await writeFile(join(home.env.HOME as string, ".npmrc"), `registry=${registry.url}\nfetch-retries=0\n`);
   const plugin = await writePlugin(join(home.env.HOME as string, "demo"));
   await configured(home, { gateway: { mode: "local" }, plugins: { load: { paths: [plugin] } }, channels: { demo: { host: "h" } } });
-}, 120_000);
+});
 afterAll(async () => {
   await stopAll();
   await home?.remove();

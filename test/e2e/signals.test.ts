@@ -19,7 +19,7 @@ const started = async (own: object) => {
   const home = await configured(await freshHome(), own);
   return { home, gateway: await gatewayIn(home) };
 };
-const said = (gateway: Running, text: string) => eventually(() => gateway.out.stderr.includes(text), 20_000);
+const said = (gateway: Running, text: string) => eventually(() => gateway.out.stderr.includes(text));
 const status = (secret: string, gateway: Running) =>
   fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } }).then((r) => r.status);
 const runtime = async (home: Home) =>

@@ -85,7 +85,7 @@ beforeAll(async () => {
   home.env.SVC_SAFE_MODE = "off"; // a gateway is killed on purpose
   await writeFile(join(home.stateDir, "echo.ts"), echoModel);
   gateway = await gatewayIn(home);
-  await eventually(() => slack.links(LINKED) === 1, 30_000);
+  await eventually(() => slack.links(LINKED) === 1);
 });
 afterAll(async () => {
   await stopAll();
@@ -98,9 +98,9 @@ describe("somebody on Slack", () => {
     slack.push(LINKED, eventOf(LINKED, inKitchen("not for the bot")));
     slack.push(LINKED, eventOf(LINKED, question));
     slack.push(LINKED, eventOf(LINKED, { ...question, type: "app_mention", channel_type: undefined }));
-    await eventually(() => answersTo("what is for lunch?").length > 0, 30_000);
+    await eventually(() => answersTo("what is for lunch?").length > 0);
     slack.push(LINKED, eventOf(LINKED, inKitchen("and for dinner?", { thread_ts: question.ts, parent_user_id: "U0P0" })));
-    await eventually(() => answersTo("and for dinner?").length > 0, 30_000);
+    await eventually(() => answersTo("and for dinner?").length > 0);
 
     const threads = ["what is for lunch?", "and for dinner?"].map((text) => answersTo(text, KITCHEN).map(({ params }) => params.thread_ts));
     expect(threads).toEqual([[question.ts], [question.ts]]);
@@ -121,7 +121,7 @@ describe("somebody on Slack", () => {
     for (let i = 0; i < 2; i++) expect((await fetch(at, request)).status).toBe(200);
     expect((await fetch(at, signedRequest(ASKED, body, { retry: 1, now: Date.now() - 2_000 }))).status).toBe(200);
 
-    await eventually(() => answersTo("by request").length > 0, 30_000);
+    await eventually(() => answersTo("by request").length > 0);
     expect(answersTo("by request")).toMatchObject([{ app: { appId: "A0ASKED" }, params: { channel: "D0P1" } }]);
   });
 
@@ -129,7 +129,7 @@ describe("somebody on Slack", () => {
     const texts = PEOPLE.map(({ name }) => `before, ${name}`);
     const say = (i: number) => slack.push(LINKED, eventOf(LINKED, directOf(PEOPLE[i]?.id ?? "", texts[i] ?? "")));
     const ids = [0, 1, 2, 3].map(say);
-    await eventually(() => ids.some((id) => slack.isAcknowledged(id)), 30_000);
+    await eventually(() => ids.some((id) => slack.isAcknowledged(id)));
     await gateway.kill("SIGKILL");
     ids.push(...[4, 5, 6, 7].map(say));
     gateway = await gatewayIn(home);

@@ -50,7 +50,7 @@ test(`stopped at ${moments} moments of its work: exit 0, shutdown before the clo
     await storm.open({ url: gateway.url.replace("http", "ws"), token, count: CLIENTS });
     const talk = storm.chat({ name: `m${moment}` });
     // One round at least has something to lose.
-    if (moment === 0) await eventually(async () => (await storm.state()).acknowledgements > 0, 30_000);
+    if (moment === 0) await eventually(async () => (await storm.state()).acknowledgements > 0);
     await new Promise((resolve) => setTimeout(resolve, random() * 1_500));
 
     const code = await gateway.kill("SIGTERM");

@@ -112,7 +112,7 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 
 async function killedAt(name: string): Promise<void> {
   const { child, out } = gateway;
-  await eventually(() => child.exitCode !== null || child.signalCode !== null, 30_000).catch(() =>
+  await eventually(() => child.exitCode !== null || child.signalCode !== null).catch(() =>
     expect.fail(`${name}: the gateway goes on: ${out.stderr.slice(-2_000)}`),
   );
   expect(child.signalCode, name).toBe("SIGKILL");
@@ -159,7 +159,7 @@ async function runsOf(id: string): Promise<Array<{ status: string; runId: string
   return (await client.request("cron.runs", { id })).entries;
 }
 
-const runEnds = (id: string) => eventually(async () => (await runsOf(id)).some(({ status }) => status === "ok"), 30_000);
+const runEnds = (id: string) => eventually(async () => (await runsOf(id)).some(({ status }) => status === "ok"));
 
 test("kill -9 at each step of runs with tools: no tool with side effects and no slot runs twice, and the transcript says where nobody knows", {
   timeout: 180_000,
@@ -173,7 +173,7 @@ test("kill -9 at each step of runs with tools: no tool with side effects and no 
     if (point === undefined) {
       // Beside it a run that nobody comes back for.
       void client.request("agent", { message: "mark:held-person:", sessionKey: "person", idempotencyKey: "person" }).catch(() => undefined);
-      for (const one of [name, "held-person"]) await eventually(async () => (await chargesOf(one)) === 1, 30_000);
+      for (const one of [name, "held-person"]) await eventually(async () => (await chargesOf(one)) === 1);
       gateway.child.kill("SIGKILL");
     }
     await killedAt(name);

@@ -90,7 +90,7 @@ describe("two people on XMPP", () => {
     // A kill before the server's word is stored may send an answer twice; this one comes after it.
     const at = { SVC_GATEWAY_PORT: String(gateway.port) };
     const isSettled = async () => (await command(home, ["channels", "status", "--json"], at)).stdout.includes('"queueDepth": 0');
-    await eventually(isSettled, 30_000);
+    await eventually(isSettled);
 
     await gateway.kill("SIGKILL");
     gateway = await gatewayIn(home);

@@ -18,7 +18,7 @@ export async function edit(gateway: TestGateway, change: (config: Editable) => v
 
 /** The first log line from `from` on that contains a text, present or to come. */
 export async function line(gateway: TestGateway, text: string, from = 0): Promise<string> {
-  const found = await eventually(() => gateway.logs.slice(from).find((l) => l.message.includes(text)), 15_000);
+  const found = await eventually(() => gateway.logs.slice(from).find((l) => l.message.includes(text)));
   return found.message;
 }
 

@@ -5,7 +5,7 @@ import { runCommandLine } from "../../kernel/cli/run.ts";
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await createTestGateway({ plugins: ["approvals"] });
-}, 60_000);
+});
 afterAll(() => gateway.close());
 
 interface Running {

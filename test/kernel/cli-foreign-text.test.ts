@@ -19,7 +19,7 @@ beforeAll(async () => {
   const client = await gateway.client();
   const params = { message: FOREIGN, sessionKey: "foreign", idempotencyKey: randomUUID() };
   await client.request("agent", params, { onAccepted: () => undefined });
-}, 60_000);
+});
 afterAll(() => gateway?.close());
 
 async function svc(isTTY: boolean, ...argv: string[]): Promise<{ code: number; out: string; err: string }> {

@@ -16,7 +16,7 @@ let commands: Array<{ name: string; command: CliCommand }>;
 beforeAll(async () => {
   entries = await readCommands(where.paths);
   commands = await Promise.all(entries.map(async (entry) => ({ name: entry.words.join(" "), command: await load(entry) })));
-}, 60_000);
+});
 
 async function load(entry: CommandEntry): Promise<CliCommand> {
   const { module } = entry;

@@ -24,7 +24,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 60_000);
+});
 afterAll(() => gateway?.close());
 
 const messages = [{ role: "user", content: "hi" }];

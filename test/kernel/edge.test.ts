@@ -129,7 +129,7 @@ describe("on the edge", () => {
     socket.write(mask);
     await eventually(() => received().includes("invalid request frame"));
     await ended;
-  }, 6_000);
+  });
 
   test("a frame that says it is a terabyte is refused at its head", async () => {
     const { socket, received, ended } = await dial(gateway);
@@ -138,7 +138,7 @@ describe("on the edge", () => {
     socket.write(Buffer.from([0x81, 0xff, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
     await ended;
     expect(received()).toContain("\u0003\u00f1"); // close code 1009
-  }, 6_000);
+  });
 
   test("fragments without an end are refused at 64 KiB in all", async () => {
     const { socket, received, ended } = await dial(gateway);
@@ -149,7 +149,7 @@ describe("on the edge", () => {
     for (let i = 0; i < 4; i++) socket.write(part(0x00));
     await ended;
     expect(received()).toContain("\u0003\u00f1");
-  }, 6_000);
+  });
 
   test("compression is not negotiated", async () => {
     const { socket, received } = await dial(gateway);

@@ -60,7 +60,7 @@ test("an adapter's plugin is loaded by the first use of the adapter", async () =
   await adapters.ready();
   const priorities = [...adapters].map((one) => [one.id, one.value.autoSelectPriority]);
   expect(Object.fromEntries(priorities)).toEqual({ openai: 20, voyage: 40, mistral: 50, ollama: undefined });
-}, 60_000);
+});
 
 test("the key and the headers of the vendor's entry reach the vendor, and no log shows them", async () => {
   const server = await vendor();
@@ -122,7 +122,7 @@ test("the types of text that the config names reach a server that wants them", a
   const asked = server.requests.map(({ body }) => body as { input: string[]; input_type: string });
   expect(asked.find(({ input }) => input[0] === "router")?.input_type).toBe("query");
   expect(asked.find(({ input }) => input[0]?.includes("hall"))?.input_type).toBe("passage");
-}, 60_000);
+});
 
 test("calls end with the plugin", async () => {
   const server = await vendor();

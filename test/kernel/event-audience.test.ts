@@ -33,7 +33,7 @@ const callOf = (name: string) => [{ toolCalls: [{ name, args: {} }] }, "Done."];
 beforeAll(async () => {
   const models = [fakeModel([...callOf("look"), ...callOf("wait")])];
   gateway = await createTestGateway({ plugins: ["store", "agents", speaker], models });
-}, 60_000);
+});
 afterAll(() => gateway.close());
 
 const streams = (socket: BareSocket, runId: string) =>

@@ -46,7 +46,7 @@ function untilGone(copy: HttpCall): Promise<string> {
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await createTestGateway({ plugins: [reader] });
-}, 60_000);
+});
 afterAll(() => gateway?.close());
 afterEach(closeRawSockets);
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 60_000);
+});
 afterAll(() => gateway?.close());
 
 async function post(path: string, body: object, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {

@@ -35,7 +35,7 @@ export default definePlugin({ id: "guest", version: "1.0.0", svc: { api: "^1.0.0
   host.stdout?.on("data", (chunk: Buffer) => {
     said += String(chunk);
   });
-  await eventually(() => word.test(said), 30_000);
+  await eventually(() => word.test(said));
   return { said, ended };
 }
 
@@ -47,7 +47,7 @@ const isRunning = (pid: number) => {
   }
 };
 
-test("a guest in an endless loop does not outlive a process that was killed", { timeout: 60_000 }, async () => {
+test("a guest in an endless loop does not outlive a process that was killed", async () => {
   const { said } = await run("process", "for (;;);", /guest \d+\n/);
   const guest = Number(/guest (\d+)/.exec(said)?.[1]);
   expect(isRunning(guest)).toBe(true);
@@ -55,7 +55,7 @@ test("a guest in an endless loop does not outlive a process that was killed", { 
   await eventually(() => !isRunning(guest));
 });
 
-test("a thread that waits for a program does not keep the process from ending", { timeout: 60_000 }, async () => {
+test("a thread that waits for a program does not keep the process from ending", async () => {
   const stuck = `writeFileSync(${JSON.stringify(join(folder, "stuck"))}, ""); execFileSync("/bin/sleep", ["40"]);`;
   const { ended } = await run("worker", stuck, /ending\n/);
   expect(await ended).toEqual([null, "SIGKILL"]);

@@ -60,7 +60,7 @@ class Isolated {
 
   /** The limit of a call covers the start of its guest; on a busy machine that start may outlast it, and the next call finds the guest ready. */
   toolOfFreshGuest(name: string): Promise<unknown> {
-    return eventually(() => this.tool(name), 30_000);
+    return eventually(() => this.tool(name));
   }
 }
 

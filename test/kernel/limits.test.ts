@@ -288,7 +288,7 @@ test("random frames are each answered or closed for, and the gateway goes on", a
 
   expect((await gateway.rpc("health")).ok).toBe(true);
   expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-}, 20_000);
+});
 
 test("500 sockets that say nothing keep nobody out, and few of them stay", async () => {
   const silent = await Promise.all(Array.from({ length: 500 }, () => challenged(gateway).catch(() => undefined)));
@@ -297,7 +297,7 @@ test("500 sockets that say nothing keep nobody out, and few of them stay", async
   await eventually(() => silent.filter((s) => s && !s.closed).length <= 32);
   await client.close();
   await Promise.all(silent.map((s) => s?.close()));
-}, 20_000);
+});
 
 test("a client that asks on and reads no answers is cut", async () => {
   const socket = await connected(gateway, { client: { ...backend, instanceId: "greedy" } });
@@ -308,7 +308,7 @@ test("a client that asks on and reads no answers is cut", async () => {
     return shared.left.includes("greedy");
   });
   socket.ws.terminate();
-}, 15_000);
+});
 
 test("requests that wait for a place in the process leave it to others when their connection goes", async () => {
   const busy = await Promise.all(Array.from({ length: 8 }, () => connected(gateway)));

@@ -6,7 +6,7 @@ import { connected } from "./_ws.ts";
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await createTestGateway({ plugins: ["store", "agents", "memory-core"] });
-}, 60_000);
+});
 afterAll(() => gateway.close());
 
 const reader = (own: object = {}) => gateway.ws({ scopes: ["operator.read"], ...own });

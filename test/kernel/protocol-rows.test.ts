@@ -8,7 +8,7 @@ describe("connect is judged in the order of the contract", () => {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await gatewayWithProxy();
-  }, 60_000);
+  });
   afterAll(() => gateway?.close());
 
   test("params, protocol, role, origin, credentials, proof, pairing, scopes: each hides all that come after it", async () => {
@@ -90,7 +90,7 @@ describe("a run on the wire (10, 11, 12)", () => {
       config: { agents: { list: [{ id: "main" }, { id: "work" }] } },
     });
     socket = await connected(gateway, { caps: ["tool-events"] });
-  }, 60_000);
+  });
   afterAll(() => gateway?.close());
 
   const run = async (id: string, params: object = {}) => {

@@ -7,7 +7,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   const models = [fakeModel(["The door stands open.", "HEARTBEAT_OK"])];
   gateway = await createTestGateway({ plugins: ["store", "agents", "operator"], workspace: { "HEARTBEAT.md": "" }, models, clock });
-}, 60_000);
+});
 afterAll(() => gateway.close());
 
 /** `svc` with this command line, as a program behind a pipe sees it. */

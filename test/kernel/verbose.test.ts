@@ -15,7 +15,7 @@ beforeAll(async () => {
     logLevel: "trace",
   });
   await gateway.rpc("memory.index", {});
-}, 60_000);
+});
 afterAll(() => gateway.close());
 
 test("at level trace one question leaves a line at every station, and no line holds a secret or a text", async () => {

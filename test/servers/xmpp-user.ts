@@ -62,7 +62,7 @@ export async function connectXmppUser({ port, name, password, resource = "desk",
     count += 1;
     return `${name}-${resource}-${count}`;
   };
-  const sees: XmppUser["sees"] = (fits) => eventually(() => stanzas.find(fits), 10_000);
+  const sees: XmppUser["sees"] = (fits) => eventually(() => stanzas.find(fits));
   const user: XmppUser = {
     jid,
     stanzas,

@@ -51,7 +51,7 @@ beforeAll(async () => {
     models: { "vendor/large": { alias: "big" } },
   };
   gw = await createTestGateway({ plugins: ["store", "agents", models], clock, config: { agents: { defaults } } });
-}, 60_000);
+});
 afterAll(() => gw.close());
 
 const list = async (params: JsonObject = {}) => (await gw.rpc<{ models: JsonObject[] }>("models.list", { view: "all", ...params })).models;

@@ -37,7 +37,7 @@ beforeAll(async () => {
       gateway: { tools: { deny: ["memory_get"] } },
     },
   });
-}, 60_000);
+});
 afterAll(() => gw.close());
 
 interface Catalog {

@@ -70,7 +70,7 @@ beforeAll(async () => {
       "memory/people.md": "# People\n\nMy dentist is Dr Kane.\n",
     },
   });
-}, 60_000);
+});
 afterAll(() => gw?.close());
 
 async function ask(message: string, sessionKey = "main"): Promise<string> {

@@ -102,7 +102,7 @@ test("with a gateway the commands go through it", async () => {
   } finally {
     await gateway.close();
   }
-}, 60_000);
+});
 
 test("a state directory that somebody holds is never worked on past its holder", async () => {
   put(

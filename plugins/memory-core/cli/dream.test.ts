@@ -82,7 +82,7 @@ test("with no gateway the commands work on the files: look, explain, promote, sw
   put("workspace/memory/.dreams/short-term-promotion.lock", `${process.pid}:1`);
   expect((await svc("memory", "status", "--fix")).stdout).toContain("main: removed the lock of a process that is gone");
   expect((await svc("memory", "status")).stdout).toContain("Dreaming    off");
-}, 60_000);
+});
 
 test("with a gateway the commands go through it", async () => {
   await searched();
@@ -100,4 +100,4 @@ test("with a gateway the commands go through it", async () => {
   } finally {
     await gateway.close({ keepState: true });
   }
-}, 60_000);
+});

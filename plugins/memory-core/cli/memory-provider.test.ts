@@ -120,7 +120,7 @@ test("with a gateway: it downloads, takes the config over while it runs, and reb
     await eventually(async () => (await gateway.rpc<{ files: number }>("memory.status")).files === 1);
     const set = await svc("memory", "provider", "set", "local");
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining("The index is rebuilt in the background") });
-    await eventually(async () => (await gateway.rpc<{ vector: { dims?: number } }>("memory.status")).vector.dims !== undefined, 20_000);
+    await eventually(async () => (await gateway.rpc<{ vector: { dims?: number } }>("memory.status")).vector.dims !== undefined);
     expect(await gateway.rpc("memory.search", { query: "router" })).toMatchObject({ provider: "local", searchMode: "hybrid" });
     // The file is there, so it answers at once; others are refused.
     const client = await gateway.client();
@@ -135,7 +135,7 @@ test("with a gateway: it downloads, takes the config over while it runs, and reb
 test("a download that fails changes nothing in the config, and goes on with the next try", async () => {
   Object.assign(hub.faults, { stallAfter: 1_000 });
   const setting = svc("memory", "provider", "set", "local");
-  await eventually(async () => (await stat(join(models, "hf_owner_tiny.gguf.part"))).size > 0, 20_000);
+  await eventually(async () => (await stat(join(models, "hf_owner_tiny.gguf.part"))).size > 0);
   Object.assign(hub.faults, { status: 404, always: true });
   hub.cut();
   const failed = await setting;

@@ -288,7 +288,7 @@ describe("two processes on one index", () => {
     expect(await index.search("car")).toMatchObject({ mode: "hybrid", hits: [{ path: "memory/car.md" }, {}] });
     expect(existsSync(rebuildLockPath(ws.settings.dbPath))).toBe(true);
     rmSync(rebuildLockPath(ws.settings.dbPath));
-  }, 15_000);
+  });
 
   test("an index that another process has replaced is opened anew", async () => {
     await index.provide(testFacts());

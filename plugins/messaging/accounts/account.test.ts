@@ -259,7 +259,7 @@ describe("a channel that does not end", () => {
     run.state({ lifecycle: "ready" });
     expect(account.state.lifecycle).toBe("stopped");
     await expect(run.receive({} as never)).rejects.toThrow("this account was stopped");
-  }, 20_000);
+  });
 });
 
 test("an account whose role another one has taken ends, says so, and tries again later", async () => {

@@ -91,7 +91,7 @@ describe("send", () => {
     expect(await sent).toMatchObject({ status: "queued" });
     await gw.rpc("channels.start", { channel: "talk", accountId: "work" });
     await eventually(() => platform.sent.length === 1);
-  }, 30_000);
+  });
 
   test.each([
     ["a channel that is not there", { to: "@ada", channel: "nowhere" }, "unsupported channel: nowhere; expected one of webchat, talk"],

@@ -9,7 +9,7 @@ let store: Store;
 beforeAll(async () => {
   gw = await createTestGateway({ plugins: ["store"] });
   store = gw.service("store@2");
-}, 60_000);
+});
 afterAll(() => gw.close());
 
 /** A session with rows of runs, oldest first. */

@@ -22,7 +22,7 @@ let runner: InboundRunner;
 beforeAll(async () => {
   gw = await createTestGateway({ plugins: ["store"] });
   store = gw.service("store@2");
-}, 60_000);
+});
 afterAll(() => gw.close());
 beforeEach(() => {
   clock = fakeClock();

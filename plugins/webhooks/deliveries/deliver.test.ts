@@ -57,7 +57,7 @@ test("what the storage does not take waits for it, and goes on by itself", async
     expect(await gateway.row(runId)).toMatchObject({ state: "running" });
 
     await rm(fault);
-    await eventually(() => expect(model.waiting()).toEqual(["slow"]), 30_000);
+    await eventually(() => expect(model.waiting()).toEqual(["slow"]));
     model.release();
     expect(await ended(gateway, runId)).toMatchObject({ status: "ok" });
     expect(await gateway.events()).toEqual(["Hook Hook: answer to slow"]);
@@ -69,4 +69,4 @@ test("what the storage does not take waits for it, and goes on by itself", async
     }
     await rm(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

@@ -34,7 +34,7 @@ function killed({ gateway }: Life): string {
   return stateDir;
 }
 
-const atWork = ({ model }: Life, texts: string[]) => eventually(() => expect(model.waiting()).toEqual(texts), 10_000);
+const atWork = ({ model }: Life, texts: string[]) => eventually(() => expect(model.waiting()).toEqual(texts));
 
 test("an action that ends the process each time is found and fails alone; those beside it are neither charged nor given up", async () => {
   const start = 1_767_225_600_000;
@@ -80,7 +80,7 @@ test("an action that ends the process each time is found and fails alone; those 
     expect.stringMatching(/^Hook Poison failed: the gateway ended each time while it ran, and nothing else did/),
   ]);
   for (const uid of [beside, later, neighbour]) expect(await life.gateway.row(uid)).toMatchObject({ state: "done", attempt: 1 });
-}, 60_000);
+});
 
 test("a suspect that cannot be read keeps no other action waiting, and has its turn later", async () => {
   const start = 1_767_225_600_000;
@@ -109,14 +109,14 @@ test("a suspect that cannot be read keeps no other action waiting, and has its t
   await atWork(life, ["suspect"]);
   life.model.release();
   expect(await ended(life.gateway, suspect)).toMatchObject({ status: "ok" });
-}, 60_000);
+});
 
 test("an action that was claimed at each of four kills, and never begun, is not given up", async () => {
   const pass = holdAt("hooks.before-run");
   let life = await live(1_000);
   const uid = await accepted(life.gateway, { message: "never begun" });
   for (let kill = 0; kill < 4; kill += 1) {
-    await eventually(async () => expect(await life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 }), 10_000);
+    await eventually(async () => expect(await life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 }));
     const stateDir = killed(life);
     if (kill === 3) pass();
     life = await live(2_000 + kill, stateDir);
@@ -126,7 +126,7 @@ test("an action that was claimed at each of four kills, and never begun, is not 
   life.model.release();
   expect(await ended(life.gateway, uid)).toMatchObject({ status: "ok" });
   expect(life.model.requests).toHaveLength(1);
-}, 60_000);
+});
 
 test("kills before the run has begun cost nothing, however many there are", async () => {
   let life = await live(1_000);
@@ -137,8 +137,8 @@ test("kills before the run has begun cost nothing, however many there are", asyn
     await life.gateway.service("agents@1").run(person);
     if (kill === 0)
       uid = await accepted(life.gateway, { sessionKey: "agent:main:busy", sessionMode: "persistent", message: "from a hook" });
-    await eventually(async () => expect((await life.gateway.row(uid))?.state).toBe("running"), 10_000);
-    await eventually(async () => expect(await life.gateway.service("store@2").runs.get(uid)).toMatchObject({ state: "queued" }), 10_000);
+    await eventually(async () => expect((await life.gateway.row(uid))?.state).toBe("running"));
+    await eventually(async () => expect(await life.gateway.service("store@2").runs.get(uid)).toMatchObject({ state: "queued" }));
     life = await live(2_000 + kill, killed(life));
   }
 
@@ -146,7 +146,7 @@ test("kills before the run has begun cost nothing, however many there are", asyn
   expect(await life.gateway.row(uid)).toMatchObject({ state: "running", attempt: 1 });
   life.model.release();
   expect(await ended(life.gateway, uid)).toMatchObject({ status: "ok" });
-}, 60_000);
+});
 
 test("the model is not called before it is on disk that the run has begun", async () => {
   const life = await live(1_000);

@@ -34,7 +34,7 @@ beforeAll(async () => {
       },
     },
   });
-}, 60_000);
+});
 afterAll(() => gateway?.close());
 
 async function post(path: string, body: unknown, query = ""): Promise<{ status: number; body: Record<string, unknown> }> {

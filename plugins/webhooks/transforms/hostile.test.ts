@@ -215,7 +215,7 @@ test("files are compared once a second: a call that is under way while one chang
   await write({ "slow.js": slow("old") });
   open({}, { now: () => now });
   const long = use("slow.js", { given: { payload: 8_000 } });
-  await eventually(() => begun() === 1, 30_000);
+  await eventually(() => begun() === 1);
   await write({ "slow.js": slow("edited") });
   now += 999;
   expect(await use("slow.js", { given: { payload: 0 } })).toEqual({ kind: "fields", fields: { name: "old" } });
