@@ -160,6 +160,8 @@ function inMain(expression: string, limitMs: number, done: (stack: string[], val
   session.connectToMainThread();
   session.on("Debugger.scriptParsed", ({ params }) => urls.set(params.scriptId, params.url));
   session.once("Debugger.paused", ({ params }) => {
+    // Sent before the session ended, read behind it: it takes no more requests.
+    if (isOver) return;
     const stack = params.callFrames.slice(0, MAX_FRAMES).map((frame) => formatFrame(frame, urls));
     // In the global scope: inside a function of Node.js the names of the expression may stand for something else.
     session.post("Runtime.evaluate", { expression, returnByValue: true }, (_error, answer) =>
