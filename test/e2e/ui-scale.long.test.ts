@@ -40,7 +40,11 @@ let cdp: CDPSession;
 const report: Record<string, unknown> = {};
 
 beforeAll(async () => {
-  gateway = await createTestGateway({ plugins: ["store", "agents", "cron", "messaging", "operator", "control-ui", mirror] });
+  gateway = await createTestGateway({
+    plugins: ["store", "agents", "cron", "messaging", "operator", "control-ui", mirror],
+    // On a slow machine the gateway would remove the long chat, the oldest of more sessions than it keeps, while it is scrolled.
+    config: { session: { maintenance: { mode: "off" } } },
+  });
   await fill();
   browser = await launchChromium();
   tab = await openTab(browser, desktop);

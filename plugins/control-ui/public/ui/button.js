@@ -24,7 +24,7 @@ export function Button({ onClick, kind = "", icon, label, blocked, children, typ
     onClick=${click}
     ...${rest}
   >
-    ${icon ? html`<${icon} />` : null}${children}
+    ${icon?.()}${children}
   </button>`;
 }
 

@@ -3,8 +3,8 @@ import { html } from "../core/html.js";
 import { WindowedBlocks } from "./window.js";
 
 /** Few enough to be drawn between two frames, on a slow machine too. */
-const BLOCK_ROWS = 6;
-const PAGE_BLOCK_ROWS = 2;
+const BLOCK_ROWS = 3;
+const PAGE_BLOCK_ROWS = 1;
 const NEAR_END_PX = 24;
 /** A scroll event this soon after a wheel, touch, key or drag is the reader's own; flicks roll on for a while. */
 const INTENT_MS = 1_500;
@@ -55,7 +55,8 @@ function blocksOf(rows) {
 }
 
 /**
- * List of a page, in its order: what is far from the view is empty space.
+ * List of a page, in its order: what is far from the view is empty space. Rows are drawn without keys: one that comes takes the elements of one that goes, so
+ * that they are filled instead of made. What a row remembers names the thing it is about.
  *
  * @template {object} Row
  * @param {{ rows: Row[], draw: (row: Row) => any, rowHeight: number, kind?: string }} props `draw`: the same function as long as it draws the same; `rowHeight`: of

@@ -10,7 +10,7 @@ import { html } from "../core/html.js";
  */
 
 /** Drawn beyond both ends of the view, px. */
-const MARGIN_PX = 500;
+const MARGIN_PX = 350;
 /** Drawn above a view whose end is followed, px. */
 const SPARE_PX = 100;
 /** Height of a view that was not measured yet, px. */
@@ -50,6 +50,7 @@ export function WindowedBlocks({ blocks, draw, rowHeight, root, isAtEnd = false 
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const sizes = useSizes(root);
   const slotsOf = useSlots();
+  const elementOf = useSameElements();
   const drawn = useRef(/** @type {Range} */ ({ from: 0, to: 1 }));
   const [, redraw] = useState(0);
   const heights = useMemo(() => sizes.heightsOf(blocks, rowHeight), [blocks, rowHeight]);
@@ -61,7 +62,8 @@ export function WindowedBlocks({ blocks, draw, rowHeight, root, isAtEnd = false 
     drawn.current = next;
     redraw((n) => n + 1);
   }, root);
-  useEffect(look);
+  // Not an effect after the paint, each of which takes a frame and a timer.
+  useLayoutEffect(look);
   sizes.onChange(look);
   const { from, to } = drawn.current;
   const shown = indicesOf(from, Math.min(to, blocks.length), heldBlock(blocks, list.current));
@@ -72,10 +74,36 @@ export function WindowedBlocks({ blocks, draw, rowHeight, root, isAtEnd = false 
     const gap = sum(heights, next, at);
     next = at + 1;
     const place = at === 0 ? "first" : next === blocks.length ? "last" : "";
-    return html`${gap > 0 && html`<${Space} px=${gap} />`}
-      <${Block} key=${slots.get(id)} at=${at} id=${id} rows=${rows} draw=${draw} sizes=${sizes} place=${place} />`;
+    const block = elementOf({ slot: slots.get(id), at, id, rows, draw, sizes, place });
+    return gap > 0 ? [html`<${Space} px=${gap} />`, block] : block;
   });
+  elementOf.dropOthers(slots);
   return html`<div ref=${list}>${pieces.flat()}<${Space} key="end" px=${sum(heights, next, heights.length)} /></div>`;
+}
+
+/**
+ * A function that answers with the same element as long as a block is the same: it is not compared with the one before then, nor drawn.
+ * @typedef {{ slot: number | undefined, id: number, at: number, rows: any[], draw: (rows: any[]) => any, sizes: ReturnType<typeof useSizes>, place: string }} BlockProps
+ */
+function useSameElements() {
+  return useMemo(() => {
+    /** @type {Map<number, { props: BlockProps, element: any }>} */
+    const known = new Map();
+    /** @param {BlockProps} props */
+    const elementOf = (props) => {
+      const { slot, at, id, rows, draw, sizes, place } = props;
+      const same = known.get(id);
+      if (same && areSame(Object.values(same.props), Object.values(props))) return same.element;
+      const element = html`<${Block} key=${slot} at=${at} id=${id} rows=${rows} draw=${draw} sizes=${sizes} place=${place} />`;
+      known.set(id, { props, element });
+      return element;
+    };
+    /** @param {ReadonlyMap<number, unknown>} shown */
+    const dropOthers = (shown) => {
+      for (const id of known.keys()) if (!shown.has(id)) known.delete(id);
+    };
+    return Object.assign(elementOf, { dropOthers });
+  }, []);
 }
 
 /** @param {{ px: number }} props */

@@ -57,7 +57,8 @@ function Found({ filter, search }) {
   if (rows.list.length === 0) return html`<${Nothing} filter=${filter} search=${search} />`;
   return html`
     ${!isOnline.value && html`<p class="muted small">${texts.asOf(clock(lastOnlineAt.value))}</p>`}
-    <section class="panel" aria-label=${texts.sessionList} onPointerEnter=${rows.hold} onPointerLeave=${rows.release}>
+    <section class="panel" aria-label=${texts.sessionList} onPointerEnter=${rows.hold} onPointerLeave=${rows.release}
+      onFocusIn=${rows.hold} onFocusOut=${rows.release}>
       <${PageList} rows=${rows.list} kind="big" rowHeight=${ROW_PX} draw=${draw} />
     </section>
     <div class="foot">
@@ -76,7 +77,7 @@ function rowsOf(filter) {
 }
 
 /**
- * Rows keep their places while the pointer is over the list; new ones join at the end until it leaves.
+ * Rows keep their places while the pointer or the focus is in the list; new ones join at the end until it leaves.
  * @param {import("../core/sessions.js").SessionRow[]} sorted
  */
 function useCalmOrder(sorted) {
@@ -95,7 +96,7 @@ function useCalmOrder(sorted) {
 }
 
 /** @param {import("../core/sessions.js").SessionRow} row */
-const draw = (row) => html`<${Row} key=${row.key} row=${row} />`;
+const draw = (row) => html`<${Row} row=${row} />`;
 
 /** @param {{ row: import("../core/sessions.js").SessionRow }} props */
 function Row({ row }) {
@@ -104,8 +105,8 @@ function Row({ row }) {
       <span class="top-line">
         ${row.unread && html`<i class="dot info"></i><span class="sr-only">${texts.unread}</span>`}
         <span class="cut title" dir="auto">${titleOf(row)}</span>
-        ${row.pinned && html`<span class="pinned" title=${texts.pinned}><${Pin} /><span class="sr-only">${texts.isPinned}</span></span>`}
-        <${State} row=${row} />
+        ${row.pinned && html`<span class="pinned" title=${texts.pinned}>${Pin()}<span class="sr-only">${texts.isPinned}</span></span>`}
+        ${stateOf(row)}
       </span>
       <span class="cut muted small">${plain(row.lastMessagePreview) || texts.noAnswerYet}</span>
       <span class="facts muted small">
@@ -114,12 +115,12 @@ function Row({ row }) {
         <${Ago} at=${row.updatedAt} />
       </span>
     </a>
-    <${SessionMenu} row=${row} icon=${More} />
+    ${SessionMenu({ row, icon: More })}
   </li>`;
 }
 
-/** @param {{ row: import("../core/sessions.js").SessionRow }} props */
-function State({ row }) {
+/** @param {import("../core/sessions.js").SessionRow} row */
+function stateOf(row) {
   if (row.hasActiveRun) return html`<span class="badge busy"><i class="dot busy"></i>${texts.answering}</span>`;
   if (row.status === "failed") return html`<span class="badge bad">${texts.failed}</span>`;
   if (row.status === "timeout") return html`<span class="badge bad">${texts.outTime}</span>`;

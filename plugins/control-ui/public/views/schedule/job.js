@@ -1,5 +1,5 @@
 import { computed } from "@preact/signals";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { age, list, moment, plural, span } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { chatAddress, go } from "../../core/router.js";
@@ -21,11 +21,9 @@ import { Failure, Waiting } from "../../ui/states.js";
  * @param {{ job: Job, acts: { current: { onEdit: (job: Job) => void, onChanged: () => unknown } } }} props
  */
 export function JobRow({ job, acts }) {
-  const [isOpen, setOpen] = useState(false);
-  const [busy, setBusy] = useState("");
-  const [failed, setFailed] = useState("");
   const { id, name, enabled, schedule, state, nextRunAtMs } = job;
   const { word, level } = stateOf(job);
+  const [{ isOpen, busy, failed }, change] = useRowState(id);
   const reason = failed || (state.lastStatus === "error" ? state.lastError : undefined);
   const blocked = noAdminReason.value;
   // Drawn again when one of them changes, not each second.
@@ -33,15 +31,14 @@ export function JobRow({ job, acts }) {
   /** @param {string} what @param {() => Promise<string>} act returns what is to be said of its end */
   const run = async (what, act) => {
     if (busy) return;
-    setBusy(what);
-    setFailed("");
+    change({ busy: what, failed: "" });
     try {
       announce(await act());
       await acts.current.onChanged();
     } catch (error) {
-      setFailed(/** @type {Error} */ (error).message);
+      change({ failed: /** @type {Error} */ (error).message });
     }
-    setBusy("");
+    change({ busy: "" });
   };
   const runNow = () => run("run", async () => ((await runJob(id)) ? texts.runsNow(name) : texts.runningAlready(name)));
   const toggle = () =>
@@ -51,7 +48,7 @@ export function JobRow({ job, acts }) {
     });
   return html`<li class="foldable job">
     <div class="row-line">
-      <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>
+      <button type="button" class="opener" aria-expanded=${isOpen} onClick=${() => change({ isOpen: !isOpen })}>
         <${Open} />
         <span class="grow">
           <span class="top-line"><span class="cut title" dir="auto">${name}</span><span class=${`badge ${level}`}><i class=${`dot ${level}`}></i>${word}</span></span>
@@ -69,8 +66,22 @@ export function JobRow({ job, acts }) {
       </span>
     </div>
     ${reason && html`<div class="notes small"><p class="reason bad wrap" role=${failed ? "alert" : undefined}>${reason}</p></div>`}
-    ${isOpen && html`<${Detail} job=${job} />`}
+    ${isOpen && html`<${Detail} key=${id} job=${job} />`}
   </li>`;
+}
+
+const closed = { isOpen: false, busy: "", failed: "" };
+
+/** What a row remembers of its job; another job that takes its elements finds it closed. @param {string} id */
+function useRowState(id) {
+  const [kept, keep] = useState({ id, ...closed });
+  const shown = useRef(id);
+  shown.current = id;
+  /** Without effect once the row shows another job. @param {Partial<typeof closed>} part */
+  const change = (part) => {
+    if (shown.current === id) keep((before) => ({ ...(before.id === id ? before : closed), id, ...part }));
+  };
+  return /** @type {const} */ ([kept.id === id ? kept : closed, change]);
 }
 
 /** @param {{ job: Job }} props */

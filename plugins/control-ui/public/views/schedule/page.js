@@ -70,7 +70,7 @@ export default function SchedulePage() {
 function Found({ known: { rows, total }, limit, onShow, onEdit, onChanged }) {
   const acts = useRef({ onEdit, onChanged });
   acts.current = { onEdit, onChanged };
-  const draw = useCallback((/** @type {Job} */ job) => html`<${JobRow} key=${job.id} job=${job} acts=${acts} />`, []);
+  const draw = useCallback((/** @type {Job} */ job) => html`<${JobRow} job=${job} acts=${acts} />`, []);
   return html`<section class="panel" aria-labelledby="jobs">
       <header><h2 id="jobs">${texts.jobsLabel}</h2></header>
       <${PageList} rows=${rows} rowHeight=${ROW_PX} draw=${draw} />
