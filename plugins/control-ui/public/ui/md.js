@@ -17,9 +17,9 @@ import { SourceChip } from "./sources.js";
 const LARGE_CHARS = 30_000;
 
 /**
- * @param {{ text: string, agentId?: string | undefined, top?: number | undefined }} props
+ * @param {{ text: string, agentId?: string | undefined, top?: number | undefined, share?: number }} props `share` of its blocks that are drawn, from 0 to 1
  */
-export function Markdown({ text, agentId, top }) {
+export function Markdown({ text, agentId, top, share = 1 }) {
   const head = useRef({ text: "", tokens: /** @type {Token[]} */ ([]) });
   const tokens = useMemo(() => {
     const cut = text.length > LARGE_CHARS ? stableCut(text) : 0;
@@ -27,7 +27,7 @@ export function Markdown({ text, agentId, top }) {
     if (head.current.text !== stable) head.current = { text: stable, tokens: readMarkdown(stable) };
     return [...head.current.tokens, ...readMarkdown(text.slice(cut))];
   }, [text]);
-  return html`<div class="md">${blocks(tokens, { agentId, top })}</div>`;
+  return html`<div class="md">${blocks(tokens.slice(0, Math.ceil(tokens.length * share)), { agentId, top })}</div>`;
 }
 
 /**

@@ -10,7 +10,7 @@ import { html } from "../core/html.js";
  */
 
 /** Drawn beyond both ends of the view, px. */
-const MARGIN_PX = 350;
+const MARGIN_PX = 500;
 /** Drawn above a view whose end is followed, px. */
 const SPARE_PX = 100;
 /** Height of a view that was not measured yet, px. */

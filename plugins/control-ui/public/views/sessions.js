@@ -16,7 +16,7 @@ import { SessionMenu } from "./session-menu.js";
 const filters = /** @type {const} */ (["all", "running", "unread", "archived"]);
 const SEARCH_PAUSE_MS = 200;
 /** Height of a row that was not drawn yet. */
-const ROW_PX = 87;
+const ROW_PX = 78;
 
 export default function Sessions() {
   const { q: search = "", f = "all" } = route.value.params;

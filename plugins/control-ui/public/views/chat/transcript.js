@@ -7,7 +7,7 @@ import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
 import { approvals, isOnline, lastOnlineAt, now } from "../../core/store.js";
 import { daysOf } from "../../core/turn-days.js";
-import { turnsOf } from "../../core/turns.js";
+import { piecesOf, turnsOf } from "../../core/turns.js";
 import { texts } from "../../texts/chat.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";
@@ -45,19 +45,23 @@ export function Transcript({ chat, message }) {
   const blocks = useMemo(() => blocksOf(turns), [turns]);
   const headings = useMemo(() => daysOf(turns, now.peek()), [turns]);
   const heights = useMemo(() => new Map(), [chat]);
-  /** Position of the reader, to which the view returns, and what is still growing. @param {import("../../core/turns.js").Turn} turn */
-  const isHeld = ({ key, isLive }) => isLive || key === shown || (!chat.position.isFollowing && key === chat.position.turn);
   /** @typedef {ReturnType<typeof blocksOf>[number]} TurnBlock */
-  const isBlockHeld = (/** @type {TurnBlock} */ { list }) => list.some(isHeld);
+  /** Blocks that are still growing, and the one that the address names. @param {TurnBlock} block */
+  const isBlockKept = ({ list }) => list.some(({ key, isLive }) => isLive || key === shown);
+  /** Position of the reader, to which the view returns. @param {TurnBlock} block */
+  const isPlace = ({ list }) => !chat.position.isFollowing && list.some(({ key }) => key === chat.position.turn);
   const end = (blocks.at(-1)?.id ?? 0) - DRAWN_BLOCKS;
   /** The newest are drawn at once, and all others when they come near. @param {TurnBlock[]} some */
   const estimateOf = (some) => (some.some(({ id }) => id > end) ? undefined : some.reduce((px, { list }) => px + list.length * TURN_PX, 0));
-  const drawBlock = (/** @type {TurnBlock} */ block) =>
-    html`<${Block} key=${block.id} id=${block.id} turn=${block.list[0]?.key} heights=${heights} isKept=${isBlockHeld(block)} root=${scroller} estimate=${estimateOf([block])} draw=${() =>
-      block.list.map(
+  const drawTurns =
+    (/** @type {TurnBlock} */ { list }) =>
+    (/** @type {number} */ share) =>
+      list.map(
         (turn) =>
-          html`<${TurnView} key=${turn.key} turn=${turn} heading=${headings.get(turn.key)} chat=${chat} requests=${turn.isLive ? requests : undefined} isShown=${turn.key === shown} branch=${branches.get(turn.key)} />`,
-      )} />`;
+          html`<${TurnView} key=${turn.key} turn=${turn} heading=${headings.get(turn.key)} chat=${chat} requests=${turn.isLive ? requests : undefined} isShown=${turn.key === shown} branch=${branches.get(turn.key)} share=${share} />`,
+      );
+  const drawBlock = (/** @type {TurnBlock} */ block) =>
+    html`<${Block} key=${block.id} id=${block.id} turn=${block.list[0]?.key} heights=${heights} isKept=${isBlockKept(block)} isPlace=${isPlace(block)} root=${scroller} estimate=${estimateOf([block])} pieces=${piecesOf(block.list)} draw=${drawTurns(block)} />`;
   return html`<div class="transcript-frame">
     <div class="transcript" ref=${scroller} tabindex="0" role="region" aria-label=${texts.messages}>
       <div class="column">
@@ -68,7 +72,7 @@ export function Transcript({ chat, message }) {
         ${isEmpty && html`<${Later} load=${start} />`}
         ${chaptersOf(blocks).map(
           ({ id, list }) =>
-            html`<${Block} key=${`${chat.key} ${id}`} id=${id} turn=${list[0]?.list[0]?.key} heights=${heights} kind="chapter" isKept=${list.some(isBlockHeld)} root=${scroller} estimate=${estimateOf(list)} draw=${() =>
+            html`<${Block} key=${`${chat.key} ${id}`} id=${id} turn=${list[0]?.list[0]?.key} heights=${heights} kind="chapter" isKept=${list.some((block) => isBlockKept(block) || isPlace(block))} root=${scroller} estimate=${estimateOf(list)} draw=${() =>
               list.map(drawBlock)} />`,
         )}
         ${(message !== undefined || shown !== "") && html`<${Later} load=${finding} chat=${chat} message=${message} onFound=${setShown} toTurn=${toTurn} />`}

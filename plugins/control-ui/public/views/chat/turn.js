@@ -23,8 +23,9 @@ const parts = () => import("./parts.js");
 export const tool = () => import("./tool.js");
 export const asked = () => import("./asked.js");
 
-/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any>, branch?: import("../../core/branch-facts.js").BranchPoint | undefined }} props `isShown`: the address leads here */
-export function TurnView({ turn, heading, chat, isShown, requests, branch }) {
+/** A question and everything that came of it. @param {{ turn: Turn, heading: string | undefined, chat: Chat, isShown: boolean, requests?: Map<string, any>,
+ *   branch?: import("../../core/branch-facts.js").BranchPoint | undefined, share: number }} props `isShown`: the address leads here; `share`: of the answer is drawn so far */
+export function TurnView({ turn, heading, chat, isShown, requests, branch, share }) {
   const agentId = /^agent:([^:]+):/.exec(chat.key)?.[1] ?? "main";
   const questions = turn.items.filter((item) => item.kind === "user");
   const system = turn.items.filter((item) => item.kind === "system");
@@ -36,14 +37,15 @@ export function TurnView({ turn, heading, chat, isShown, requests, branch }) {
     ${questions.map((item) => html`<${Question} key=${turn.key} item=${item} chat=${chat} />`)}
     ${branch && html`<${Later} load=${branching} point=${branch} />`}
     ${
+      share > 0 &&
       (answer.length > 0 || turn.isLive) &&
       html`<div class="answer" key="answer">
         <p class="by muted small"><strong>${agentId}</strong>
           ${begun && "at" in begun ? html` <time title=${moment(begun.at)}>${clock(begun.at)}</time>` : null}
           ${turn.model ? html` <span>${turn.model}</span>` : null}</p>
-        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} turn=${turn} chat=${chat} agentId=${agentId} request=${requests?.get(item.id)} />`)}
+        ${withKeys(answer).map(({ item, key }) => html`<${AnswerItem} key=${key} item=${item} turn=${turn} chat=${chat} agentId=${agentId} share=${share} request=${requests?.get(item.id)} />`)}
         ${!turn.isLive && answer.some(({ kind }) => kind === "tool") && html`<${Later} load=${aside} part="found" turn=${turn} agentId=${agentId} />`}
-        ${turn.isLive ? html`<${Working} turn=${turn} />` : html`<${AnswerActions} turn=${turn} chat=${chat} answer=${answer} />`}
+        ${turn.isLive ? html`<${Working} turn=${turn} />` : share === 1 && html`<${AnswerActions} turn=${turn} chat=${chat} answer=${answer} />`}
       </div>`
     }
     ${
@@ -78,9 +80,9 @@ function Question({ item, chat }) {
   </div>`;
 }
 
-/** @param {{ item: import("../../core/turns.js").Item, turn: Turn, chat: Chat, agentId: string, request?: any }} props */
-function AnswerItem({ item, turn, chat, agentId, request }) {
-  if (item.kind === "text") return html`<${Text} item=${item} agentId=${agentId} />`;
+/** @param {{ item: import("../../core/turns.js").Item, turn: Turn, chat: Chat, agentId: string, share: number, request?: any }} props */
+function AnswerItem({ item, turn, chat, agentId, share, request }) {
+  if (item.kind === "text") return html`<${Text} item=${item} agentId=${agentId} share=${share} />`;
   if (item.kind === "reasoning") return html`<${Later} load=${aside} part="reasoning" item=${item} />`;
   if (item.kind === "tool")
     return html`<${Later} load=${tool} item=${item} agentId=${agentId} />${request && html`<${Later} load=${asked} list=${[request]} />`}`;
@@ -88,12 +90,12 @@ function AnswerItem({ item, turn, chat, agentId, request }) {
   return null;
 }
 
-/** @param {{ item: import("../../core/turns.js").TextItem, agentId: string }} props */
-function Text({ item, agentId }) {
+/** @param {{ item: import("../../core/turns.js").TextItem, agentId: string, share: number }} props */
+function Text({ item, agentId, share }) {
   const segments = useMemo(() => splitSources(item.text, { isStreaming: item.isStreaming === true }), [item.text, item.isStreaming]);
   return segments.map((segment, i) =>
     segment.kind === "text"
-      ? html`<${Markdown} key=${i} text=${segment.text} agentId=${agentId} />`
+      ? html`<${Markdown} key=${i} text=${segment.text} agentId=${agentId} share=${share} />`
       : html`<${Sources} key=${i} places=${segment.places} agentId=${agentId} />`,
   );
 }

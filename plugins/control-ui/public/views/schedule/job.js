@@ -72,7 +72,7 @@ export function JobRow({ job, acts }) {
 
 const closed = { isOpen: false, busy: "", failed: "" };
 
-/** What a row remembers of its job; another job that takes its elements finds it closed. @param {string} id */
+/** State that a row keeps of its job; another job that takes its elements finds it closed. @param {string} id */
 function useRowState(id) {
   const [kept, keep] = useState({ id, ...closed });
   const shown = useRef(id);

@@ -21,7 +21,7 @@ import { JobRow } from "./job.js";
 const heartbeats = () => import("./heartbeats.js");
 
 /** Height of a row that was not drawn yet. */
-const ROW_PX = 90;
+const ROW_PX = 82;
 
 /** Page of the schedule: jobs with their last and next runs, and the heartbeats of agents. */
 export default function SchedulePage() {
