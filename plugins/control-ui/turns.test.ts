@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 const page = (path: string) => import(new URL(`./public/core/${path}`, import.meta.url).href);
-const { isFromPerson, piecesOf, turnsOf, withEvent, withoutText, mergeMessages, placesFound } = await page("turns.js");
+const { isFromPerson, turnsOf, withEvent, withoutText, mergeMessages, placesFound } = await page("turns.js");
 
 let seq = 0;
 function stored(role: string, text: string, more: { runId?: string; kind?: string; calls?: object[]; [key: string]: unknown } = {}) {
@@ -216,14 +216,4 @@ test("an event that is stored before its message does not hide the message on it
   const outgoing = [{ key: "k1", sessionKey: "s", text: "Hello", at: 9_000, state: "sending" }];
 
   expect(shape(turnsOf({ messages: [event], live: [], outgoing }))).toEqual([["k1", "user:Hello", "system:news"]]);
-});
-
-test("a turn is drawn in more frames the longer its answers are, within a bound", () => {
-  const turn = (...texts: string[]) => [
-    { key: "r1", seq: 1, isLive: false, items: texts.map((text) => ({ kind: "text", id: text, text, at: 1 })) },
-  ];
-  expect(piecesOf(turn())).toBe(3);
-  expect(piecesOf(turn("x".repeat(499)))).toBe(3);
-  expect(piecesOf(turn("x".repeat(500), "y".repeat(500)))).toBe(5);
-  expect(piecesOf(turn("x".repeat(1_000_000)))).toBe(60);
 });

@@ -34,6 +34,8 @@ async function readOn() {
     const tail = await request("logs.tail", before ? { ...NEXT, cursor: before.cursor } : FIRST);
     const next = withTail(before, tail, await linesOf(tail));
     state = next;
+    // The page draws it in a task of its own.
+    await nextTask();
     if (!isBehind(before, tail)) return next;
   }
   const last = /** @type {LogState} */ (state);

@@ -65,16 +65,6 @@ export function turnsOf({ messages, live, outgoing }) {
   return [...turns.values()];
 }
 
-/** Characters of an answer that are drawn in a frame, about. */
-const PIECE_CHARS = 500;
-const MOST_PIECES = 60;
-
-/** Frames in which turns are drawn: one for the questions, one for the buttons, and for the answers as many as their length asks for. @param {readonly Turn[]} turns */
-export function piecesOf(turns) {
-  const chars = turns.reduce((all, { items }) => items.reduce((sum, item) => sum + (item.kind === "text" ? item.text.length : 0), all), 0);
-  return Math.min(MOST_PIECES, 3 + Math.floor(chars / PIECE_CHARS));
-}
-
 /** @param {Map<string, Turn>} turns @param {string} key @param {number} seq */
 function turnFor(turns, key, seq) {
   const known = turns.get(key);

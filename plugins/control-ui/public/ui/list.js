@@ -24,9 +24,10 @@ export function LongList({ rows, draw, rowHeight, label, isFollowing, onFollow, 
   const wish = useRef(isFollowing);
   wish.current = isFollowing;
   useEffect(() => watchReader(/** @type {HTMLElement} */ (scroller.current), wish, onFollow), [onFollow]);
+  // What grows afterwards is told after its layout.
   useLayoutEffect(() => {
     if (wish.current) jumpToEnd(scroller.current);
-  });
+  }, [isFollowing]);
   const blocks = useMemo(() => blocksOf(rows), [rows]);
   const drawRows = useCallback((/** @type {Row[]} */ list) => list.map(draw), [draw]);
   return html`<div ref=${scroller} class=${`long-list ${kind}`} tabindex="0" role="region" aria-label=${label}>

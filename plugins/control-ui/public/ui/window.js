@@ -1,18 +1,20 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../core/html.js";
+import { afterFrame } from "./frames.js";
 
 /**
- * The part of a long list that exists in the document: blocks of rows near the view, with empty space of their height for all others. A frame draws one block
- * more at most, so that it stays short however far the reader jumps; heights are told by the browser after its layout and never asked for.
+ * The part of a long list that exists in the document: blocks of rows near the view, with empty space of their height for all others. Between two frames one
+ * block more comes at most, so that they stay short however far the reader jumps; heights are told by the browser after its layout and never asked for.
  *
  * @typedef {{ from: number, to: number }} Range indices of blocks, the last not included
  * @typedef {{ id: number, list: any[] }} RowBlock
  */
 
-/** Drawn beyond both ends of the view, px. */
-const MARGIN_PX = 500;
+/** Drawn beyond both ends of the view, px, and blocks in any case: rows that the reader opened are tall. */
+const MARGIN_PX = 350;
+const MARGIN_BLOCKS = 4;
 /** Drawn above a view whose end is followed, px. */
-const SPARE_PX = 100;
+const SPARE_PX = 56;
 /** Height of a view that was not measured yet, px. */
 const VIEW_PX = 900;
 /** Heights of blocks that are remembered. */
@@ -137,21 +139,24 @@ function nextRange(drawn, heights, list, view) {
   if (!list || !view) return drawn;
   const top = view.getBoundingClientRect().top - list.getBoundingClientRect().top;
   const bottom = top + view.clientHeight;
-  return stepTowards(drawn, rangeBetween(heights, top - MARGIN_PX, bottom + MARGIN_PX), rangeBetween(heights, top, bottom));
+  const seen = rangeBetween(heights, top, bottom);
+  const near = rangeBetween(heights, top - MARGIN_PX, bottom + MARGIN_PX);
+  const from = Math.max(0, Math.min(near.from, seen.from - MARGIN_BLOCKS));
+  return stepTowards(drawn, { from, to: Math.min(heights.length, Math.max(near.to, seen.to + MARGIN_BLOCKS)) }, seen);
 }
 
 /**
- * A function that looks once at the beginning of the next frame, when the layout is what it was and asking for it costs nothing. Each scroll calls it.
+ * A function that looks once after the next frame, when the layout is what is shown and asking for it costs nothing. Each scroll calls it.
  * @param {() => void} look @param {{ current: HTMLElement | null }} root
  */
 function useLooking(look, root) {
   const latest = useRef(look);
   latest.current = look;
-  const frame = useRef(0);
+  const cancel = useRef(/** @type {(() => void) | undefined} */ (undefined));
   const request = useMemo(
     () => () => {
-      frame.current ||= requestAnimationFrame(() => {
-        frame.current = 0;
+      cancel.current ??= afterFrame(() => {
+        cancel.current = undefined;
         latest.current();
       });
     },
@@ -162,9 +167,9 @@ function useLooking(look, root) {
     view?.addEventListener("scroll", request, { passive: true });
     return () => {
       view?.removeEventListener("scroll", request);
-      cancelAnimationFrame(frame.current);
-      // A frame that is cancelled is not pending any more.
-      frame.current = 0;
+      cancel.current?.();
+      // What is called off is not pending any more.
+      cancel.current = undefined;
     };
   }, []);
   return request;

@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../core/html.js";
+import { afterFrame } from "../../ui/frames.js";
 
 /** Blocks begin to exist a while before they are drawn. */
-const MARGIN_PX = { block: 500, chapter: 1_500 };
+const MARGIN_PX = { block: 350, chapter: 1_500 };
 const ALL = Number.POSITIVE_INFINITY;
 
 /**
@@ -64,7 +65,7 @@ export function Block({ id, draw, isKept, isPlace = false, root, estimate, kind 
 const due = [];
 let isRequested = false;
 
-/** Does one piece of work a frame, the newest first: what is in the view now came last. @param {() => void} work */
+/** Does one piece of work between two frames, the newest first: what is in the view now came last. @param {() => void} work */
 function inAFrame(work) {
   due.push(work);
   requestFrame();
@@ -77,6 +78,6 @@ function doNext() {
 }
 
 function requestFrame() {
-  if (!isRequested) requestAnimationFrame(doNext);
+  if (!isRequested) afterFrame(doNext);
   isRequested = true;
 }

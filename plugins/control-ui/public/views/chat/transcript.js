@@ -6,8 +6,9 @@ import { clock } from "../../core/format.js";
 import { html } from "../../core/html.js";
 import { outbox } from "../../core/outbox.js";
 import { approvals, isOnline, lastOnlineAt, now } from "../../core/store.js";
+import { blocksOf, chaptersOf, piecesOf } from "../../core/turn-blocks.js";
 import { daysOf } from "../../core/turn-days.js";
-import { piecesOf, turnsOf } from "../../core/turns.js";
+import { turnsOf } from "../../core/turns.js";
 import { texts } from "../../texts/chat.js";
 import { Button } from "../../ui/button.js";
 import { Down } from "../../ui/icons.js";
@@ -20,9 +21,6 @@ import { asked, TurnView, tool } from "./turn.js";
 const finding = () => import("./finding.js");
 const start = () => import("./start.js");
 
-/** Turns per block; a block far from the view is replaced by its height. Few enough to be drawn between two frames, on a slow machine too. */
-const BLOCK_TURNS = 1;
-const CHAPTER_BLOCKS = 20;
 /** Blocks at the end that are drawn at once. */
 const DRAWN_BLOCKS = 4;
 /** Height of a turn that was not drawn yet, px. */
@@ -82,36 +80,4 @@ export function Transcript({ chat, message }) {
     <p class="sr-only" role="status">${live.some((run) => run.state === "running") ? texts.answeringLabel : ""}</p>
     ${!isFollowing && turns.length > 0 && html`<${Button} kind="slim latest" icon=${Down} onClick=${toEnd}>${texts.latest}<//>`}
   </div>`;
-}
-
-/**
- * Turns in blocks whose borders do not move when older ones are put before them.
- * @param {import("../../core/turns.js").Turn[]} turns
- */
-function blocksOf(turns) {
-  /** @type {Array<{ id: number, list: import("../../core/turns.js").Turn[] }>} */
-  const blocks = [];
-  for (const turn of turns) {
-    const last = blocks.at(-1);
-    const id = turn.seq === Number.MAX_SAFE_INTEGER ? (last?.id ?? 0) : Math.floor(turn.seq / (2 * BLOCK_TURNS));
-    if (last && last.id >= id) last.list.push(turn);
-    else blocks.push({ id, list: [turn] });
-  }
-  return blocks;
-}
-
-/**
- * Blocks in chapters: of a long conversation most blocks need not even exist.
- * @param {ReturnType<typeof blocksOf>} blocks
- */
-function chaptersOf(blocks) {
-  /** @type {Array<{ id: number, list: typeof blocks }>} */
-  const chapters = [];
-  for (const block of blocks) {
-    const id = Math.floor(block.id / CHAPTER_BLOCKS);
-    const last = chapters.at(-1);
-    if (last?.id === id) last.list.push(block);
-    else chapters.push({ id, list: [block] });
-  }
-  return chapters;
 }
