@@ -30,6 +30,16 @@ export function rangeBetween(heights, top, bottom) {
   return { from, to };
 }
 
+/** Blocks that should be drawn while a view lies between two heights. Pure. @param {readonly number[]} heights @param {number} top @param {number} bottom @returns {Range} */
+export function rangeAround(heights, top, bottom) {
+  const seen = rangeBetween(heights, top, bottom);
+  const near = rangeBetween(heights, top - MARGIN_PX, bottom + MARGIN_PX);
+  return {
+    from: Math.max(0, Math.min(near.from, seen.from - MARGIN_BLOCKS)),
+    to: Math.min(heights.length, Math.max(near.to, seen.to + MARGIN_BLOCKS)),
+  };
+}
+
 /**
  * One step from what is drawn to what should be: what is far goes, and one block comes, of those that are seen first. Pure.
  * @param {Range} drawn @param {Range} wanted @param {Range} seen within `wanted` @returns {Range}
@@ -139,10 +149,7 @@ function nextRange(drawn, heights, list, view) {
   if (!list || !view) return drawn;
   const top = view.getBoundingClientRect().top - list.getBoundingClientRect().top;
   const bottom = top + view.clientHeight;
-  const seen = rangeBetween(heights, top, bottom);
-  const near = rangeBetween(heights, top - MARGIN_PX, bottom + MARGIN_PX);
-  const from = Math.max(0, Math.min(near.from, seen.from - MARGIN_BLOCKS));
-  return stepTowards(drawn, { from, to: Math.min(heights.length, Math.max(near.to, seen.to + MARGIN_BLOCKS)) }, seen);
+  return stepTowards(drawn, rangeAround(heights, top, bottom), rangeBetween(heights, top, bottom));
 }
 
 /**
