@@ -24,7 +24,7 @@ export function LongList({ rows, draw, rowHeight, label, isFollowing, onFollow, 
   const wish = useRef(isFollowing);
   wish.current = isFollowing;
   useEffect(() => watchReader(/** @type {HTMLElement} */ (scroller.current), wish, onFollow), [onFollow]);
-  // What grows afterwards is told after its layout.
+  // Growth after that is told by the observer, when the layout is known.
   useLayoutEffect(() => {
     if (wish.current) jumpToEnd(scroller.current);
   }, [isFollowing]);

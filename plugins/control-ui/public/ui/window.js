@@ -175,7 +175,7 @@ function useLooking(look, root) {
     return () => {
       view?.removeEventListener("scroll", request);
       cancel.current?.();
-      // What is called off is not pending any more.
+      // A look that is called off is not pending any more.
       cancel.current = undefined;
     };
   }, []);
