@@ -111,7 +111,7 @@ export async function openTab(browser: Browser, options: Screen = desktop): Prom
   });
   const problems: string[] = [];
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   checkFrames(page);
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning")

@@ -180,7 +180,7 @@ async function enterView(page: Page, gateway: { url: string; token: string }, { 
   await sign(page).first().waitFor();
 }
 
-const connected = (page: Page) => page.getByText("Connected", { exact: true }).waitFor({ timeout: 40_000 });
+const connected = (page: Page) => page.getByText("Connected", { exact: true }).waitFor({ timeout: 90_000 });
 
 /** Types into the field of a view. @returns the field */
 async function typeInto(page: Page, row: FaultRow): Promise<Locator | undefined> {
@@ -214,7 +214,7 @@ async function enabledWriters(page: Page): Promise<string[]> {
 }
 
 const asOf = (page: Page) => page.locator("main").getByText(/\bas of \d\d:\d\d/i);
-const LIMIT = { timeout: 8_000 };
+const LIMIT = { timeout: 30_000 };
 
 /** Something that happens to the connection: how it begins, and how it is over. */
 export interface Fault {

@@ -65,7 +65,7 @@ const item = (name: string): Locator => page.locator(".foldable").filter({ hasTe
 const dialog = () => page.getByRole("dialog");
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 const said = (words: string | RegExp) => page.getByRole("status").getByText(words).waitFor();
-const connected = () => page.getByText("Connected", { exact: true }).waitFor({ timeout: 40_000 });
+const connected = () => page.getByText("Connected", { exact: true }).waitFor({ timeout: 90_000 });
 /** Everything that the page shows or keeps. */
 const traces = () =>
   page.evaluate(() => {
@@ -271,7 +271,7 @@ async function pluginInstalled(): Promise<void> {
 async function pluginQuarantined(): Promise<void> {
   await go("#/chat/agent%3Amain%3Akitchen");
   await ask("Please tidy the kitchen.");
-  await page.getByText("Next try in").waitFor({ timeout: 30_000 });
+  await page.getByText("Next try in").waitFor({ timeout: 90_000 });
   await eventually(() => expect(gateway.child.exitCode).toBe(70) ?? true);
   await page.getByRole("textbox", { name: "Message" }).fill("typed meanwhile");
   const { port } = gateway;

@@ -419,7 +419,7 @@ describe("when the gateway goes away", () => {
     expect(await page.locator(".bubble").allTextContents()).toEqual(["dictate until killed"]);
     await tab.picture("offline");
     running = await startGateway(home, ["--port", String(port)]);
-    await page.getByText("Connected", { exact: true }).waitFor({ timeout: 40_000 });
+    await page.getByText("Connected", { exact: true }).waitFor({ timeout: 90_000 });
 
     await page
       .getByText(/stopped during this (answer|run)/)
