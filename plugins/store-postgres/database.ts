@@ -4,7 +4,7 @@ export type Param = string | number | null;
 
 /** One connection, or a pool of them for reads. */
 export interface Link {
-  /** One statement is one transaction. @throws the driver's error; its `code` is the SQLSTATE, or a name for what the network did */
+  /** One statement is one transaction, with an answer within a limit. @throws the driver's error; its `code` is the SQLSTATE, or a name for what the network did (`NO_ANSWER`) */
   query(text: string, params?: readonly Param[]): Promise<Row[]>;
   /** Several statements without parameters in one transaction. */
   script(text: string): Promise<void>;

@@ -22,6 +22,22 @@ export function storageUnavailable(reason: StorageReason, cause?: unknown): Refu
   return new Refusal("storage-unavailable", { reason, advice: storageAdvice[reason] }, { retryAfterMs: 5_000, cause });
 }
 
+/** Code of an answer that did not come in time. */
+export const NO_ANSWER = "NO_ANSWER";
+
+/** @throws the answer's own error; one with the code `NO_ANSWER` after `ms` */
+export async function answerWithin<T>(ms: number, answer: PromiseLike<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error(`no answer within ${ms} ms`), { code: NO_ANSWER })), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** SQLSTATE of an error of the server, or the driver's and the system's word for what the network did. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;

@@ -1,4 +1,5 @@
 import type { Database, Link, LinkRole, Param, Row } from "./database.ts";
+import { answerWithin, codeOf, NO_ANSWER } from "./faults.ts";
 
 /** The parts of the package `postgres` that this plugin uses. */
 export type PostgresLibrary = (url: string, options: object) => Sql;
@@ -19,6 +20,8 @@ export interface DriverSettings {
 }
 
 const statementMs = { writer: 30_000, readers: 10_000, notifier: 5_000 } as const;
+/** Time that the server has to say that a statement took too long; after that there is no answer to come. */
+const graceMs = 5_000;
 const deadPeerMs = 10_000;
 const connectSeconds = 5;
 
@@ -26,7 +29,7 @@ const connectSeconds = 5;
 export function createPostgresDriver(library: PostgresLibrary, settings: DriverSettings): Database {
   const open = (role: LinkRole | "listener") => library(settings.url, optionsOf(role, settings));
   return {
-    link: (role) => toLink(open(role)),
+    link: (role) => toLink(() => open(role), statementMs[role] + graceMs),
     async listen(channel, { onNotice, onListen }) {
       const sql = open("listener");
       try {
@@ -66,9 +69,25 @@ function optionsOf(role: LinkRole | "listener", { schema, pool, tls }: DriverSet
   };
 }
 
-function toLink(sql: Sql): Link {
+/**
+ * A link whose statements each have an answer within a limit. The driver has been seen to forget a statement whose connection was cut: its promise never settles, and
+ * whoever waits for it stands still. Its connections are given up then, and the next statement opens others.
+ */
+function toLink(open: () => Sql, limitMs: number): Link {
+  let sql = open();
   return {
-    query: async (text, params = []) => [...(await sql.unsafe(text, params, { prepare: true }))],
+    async query(text, params = []) {
+      const asked = sql;
+      try {
+        return [...(await answerWithin(limitMs, asked.unsafe(text, params, { prepare: true })))];
+      } catch (error) {
+        if (codeOf(error) === NO_ANSWER && asked === sql) {
+          sql = open();
+          void asked.end({ timeout: 0 }).catch(() => undefined);
+        }
+        throw error;
+      }
+    },
     async script(text) {
       await sql.unsafe(text);
     },

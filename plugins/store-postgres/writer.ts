@@ -2,14 +2,14 @@ import { type Clock, type CommitOptions, commonErrors, type Logger, type OpResul
 import { type CommitOutcome, type CommitQueue, createCommitQueue, type Pending, type QueueLimits } from "./commit-queue.ts";
 import type { Link } from "./database.ts";
 import { decodeOutcomes } from "./decode-outcomes.ts";
-import { codeOf, faultText, isTransient, type StorageReason, storageFault, storageUnavailable } from "./faults.ts";
+import { answerWithin, codeOf, faultText, isTransient, type StorageReason, storageFault, storageUnavailable } from "./faults.ts";
 import { encodeOp, type LeaseOp, locksOf, type WriteOp } from "./operations.ts";
 import { Refusal } from "./refusal.ts";
 
 /** A group that a deadlock or a conflict has undone is sent again, at most so often. */
 const mostTries = 5;
-/** An answer that takes longer is none: the connection is given up, and what became of the group is unknown. */
-const answerMs = 35_000;
+/** A probe that takes longer has failed. */
+const probeAnswerMs = 5_000;
 
 export interface WriterOptions {
   /** Opens another connection for writing; the one before is given up. */
@@ -119,9 +119,7 @@ export class Writer {
     const text = JSON.stringify(commits);
     for (let tries = 1; ; tries++) {
       try {
-        const [row] = await limited(
-          this.#link.query("SELECT apply_group($1, $2, $3) AS outcomes", [text, locks, this.#options.gatewayId()]),
-        );
+        const [row] = await this.#link.query("SELECT apply_group($1, $2, $3) AS outcomes", [text, locks, this.#options.gatewayId()]);
         return decodeOutcomes(String(row?.outcomes));
       } catch (error) {
         if (!isTransient(error) || tries >= mostTries) throw error;
@@ -145,7 +143,7 @@ export class Writer {
   async #reasonOf(error: unknown): Promise<StorageReason> {
     const reason = storageFault(error) ?? "unreachable";
     if (reason !== "readonly") return reason;
-    const [row] = await limited(this.#link.query("SELECT pg_is_in_recovery()::integer AS standby"), 5_000).catch(() => []);
+    const [row] = await answerWithin(probeAnswerMs, this.#link.query("SELECT pg_is_in_recovery()::integer AS standby")).catch(() => []);
     return Number(row?.standby) === 1 ? "standby" : reason;
   }
 
@@ -159,7 +157,7 @@ export class Writer {
     this.#link = this.#options.connect();
     void before.close().catch(() => undefined);
     try {
-      await limited(this.#link.query("UPDATE probe SET n = n + 1 WHERE id = 1"), 5_000);
+      await answerWithin(probeAnswerMs, this.#link.query("UPDATE probe SET n = n + 1 WHERE id = 1"));
     } catch (error) {
       const reason = await this.#reasonOf(error);
       if (this.#reason !== "closed" && this.#reason !== reason) {
@@ -181,18 +179,6 @@ export class Writer {
 /** Error of a group whose answer was lost: nobody knows whether it was stored, and callers ask, as they do when a writer thread has ended. */
 function lostError(fault: StorageReason, cause: unknown): Refusal {
   return storageUnavailable(fault, fault === "unreachable" ? commonErrors.workerDown({ worker: "store" }, { cause }) : cause);
-}
-
-async function limited<T>(answer: Promise<T>, ms = answerMs): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(Object.assign(new Error(`no answer within ${ms} ms`), { code: "NO_ANSWER" })), ms);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function settle(group: Pending[], outcomes: CommitOutcome[]): void {
