@@ -12,7 +12,7 @@ import { commitFor } from "./commit-for.ts";
 import { COMPACTION_KIND } from "./compaction.ts";
 import { existing } from "./find.ts";
 import { newestMessages } from "./newest-messages.ts";
-import { newSession, previewOf } from "./row.ts";
+import { newSession, previewOf, settingsOf } from "./row.ts";
 
 /** Transcripts that are copied at the same time. */
 const MAX_COPIES = 4;
@@ -21,23 +21,6 @@ const PAGE_ROWS = 50;
 const PAGE_BYTES = 128 * 1024;
 /** Rows before and behind the message in which turns are looked for that went on behind it. */
 const NEAR_ROWS = 200;
-
-/** Settings of a person for a conversation, which a fork goes on with. Its name, its place in a list and its way to a channel stay where they are. */
-const inherited = [
-  "category",
-  "model",
-  "thinkingLevel",
-  "verboseLevel",
-  "reasoningLevel",
-  "elevatedLevel",
-  "fastMode",
-  "responseUsage",
-  "sendPolicy",
-  "execHost",
-  "execSecurity",
-  "execAsk",
-  "queueMode",
-] as const satisfies ReadonlyArray<keyof SessionRow>;
 
 /**
  * Makes a session of what was said in another one before a message. The other stays as it is. Its messages are copied page by page into a transcript that no session has, and the
@@ -70,10 +53,10 @@ export async function forkSession(
 
 /** Makes the row of the session, under a key of its own. */
 function forkOf(source: SessionRow, label: string | undefined, now: number): SessionRow {
-  const settings = Object.fromEntries(inherited.filter((field) => source[field] !== undefined).map((field) => [field, source[field]]));
   return {
     ...newSession(`agent:${source.agentId}:${randomUUID()}`, source.agentId, now),
-    ...(settings as Partial<SessionRow>),
+    // Its name, its place in a list and its way to a channel stay with the source.
+    ...settingsOf(source),
     lastInteractionAt: now,
     parentSessionKey: source.key,
     ...(label === undefined ? {} : { label }),

@@ -38,10 +38,8 @@ function kindOf(rest: string): SessionRow["kind"] {
   return /:(?:group|channel):/.test(`:${rest}`) ? "group" : "direct";
 }
 
-/** Overrides chosen by a person or by the creator of the session. */
-const kept = [
-  "channel",
-  "label",
+/** Settings of a conversation that a person has chosen; forks go on with them. */
+const settings = [
   "category",
   "model",
   "thinkingLevel",
@@ -51,21 +49,26 @@ const kept = [
   "fastMode",
   "responseUsage",
   "sendPolicy",
-  "groupActivation",
   "execHost",
   "execSecurity",
   "execAsk",
   "queueMode",
-  "lastRoute",
-  "parentSessionKey",
-  "spawnedBy",
-  "pinned",
 ] as const satisfies ReadonlyArray<keyof SessionRow>;
+
+/** Fields that a session keeps with a new transcript: its settings, its name, its place in a list, its origin and its way to a channel. */
+const kept = [...settings, "channel", "label", "groupActivation", "lastRoute", "parentSessionKey", "spawnedBy", "pinned"] as const;
+
+export function settingsOf(row: SessionRow): Partial<SessionRow> {
+  return fieldsOf(row, settings);
+}
 
 /** The same key with a new transcript: overrides kept, counters zero, no trace of the old talk. */
 export function freshSession(row: SessionRow, now: number): SessionRow {
-  const overrides = Object.fromEntries(kept.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]));
-  return { ...newSession(row.key, row.agentId, now), createdAt: row.createdAt, ...(overrides as Partial<SessionRow>) };
+  return { ...newSession(row.key, row.agentId, now), createdAt: row.createdAt, ...fieldsOf(row, kept) };
+}
+
+function fieldsOf(row: SessionRow, fields: ReadonlyArray<keyof SessionRow>): Partial<SessionRow> {
+  return Object.fromEntries(fields.filter((field) => row[field] !== undefined).map((field) => [field, row[field]]));
 }
 
 /** First line of the first user message. */
