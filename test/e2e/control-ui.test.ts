@@ -152,7 +152,7 @@ async function onTheWire(page: Page): Promise<Wire> {
   session.on("Network.responseReceivedExtraInfo", (answer) => answered.push(answer));
   await session.send("Network.enable");
   return {
-    // What the page fetches ahead, a second after it is connected, may be fetched by the second visit alone.
+    // The palette is fetched a second after the page is connected, so that the second visit may be the first to ask for it.
     again: () =>
       answered.flatMap(({ requestId, statusCode }) => {
         const path = asked.get(requestId);
