@@ -203,9 +203,9 @@ describe("repairs", () => {
 test("a changed note is found after a moment, without anybody asking for an update", async () => {
   const made = open();
   await made.sync("main");
+  const before = (await named("update")).length;
   state.write("memory/sub/new.md", "The ladder is in the shed.\n");
-  const index = made.managers.get("main")?.index;
-  await eventually(() => index?.state().isDirty === true);
+  await eventually(async () => (await named("update")).length > before);
   await eventually(async () => (await made.search("main", "ladder", {})).length === 1);
 }, 70_000);
 
